@@ -1,0 +1,85 @@
+// Package analysis holds the life of one analysis: its row, the states it goes
+// through before its end, and the store that moves it. Ends are written by
+// package outcome alone.
+package analysis
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Status is where an analysis is in its life:
+// reserved -> queued -> analysing -> ready | rejected | failed, and
+// reserved -> expired.
+type Status string
+
+// The states. The last four are ends: final and never reopened.
+const (
+	Reserved  Status = "reserved"
+	Queued    Status = "queued"
+	Analysing Status = "analysing"
+	Ready     Status = "ready"
+	Rejected  Status = "rejected"
+	Failed    Status = "failed"
+	Expired   Status = "expired"
+)
+
+// Ended reports whether s is an end.
+func (s Status) Ended() bool {
+	return s == Ready || s == Rejected || s == Failed || s == Expired
+}
+
+// Clip is one declared clip and, after the confirm, the object version that is
+// analysed whatever is uploaded later.
+type Clip struct {
+	Name      string `dynamodbav:"name" json:"name"` // the athlete's file name, for display only
+	Type      string `dynamodbav:"type" json:"type"` // declared content type
+	SizeBytes int64  `dynamodbav:"size_bytes" json:"size_bytes"`
+	Key       string `dynamodbav:"key" json:"-"`
+	VersionID string `dynamodbav:"version_id,omitempty" json:"-"`
+	ETag      string `dynamodbav:"etag,omitempty" json:"-"`
+}
+
+// Row is the item of the analyses table.
+type Row struct {
+	AnalysisID  string            `dynamodbav:"analysis_id"`
+	AthleteID   string            `dynamodbav:"athlete_id"`
+	RequestHash string            `dynamodbav:"request_hash"` // sha256 of the create request's body
+	Status      Status            `dynamodbav:"status"`
+	Attempt     int               `dynamodbav:"attempt"`
+	Clips       []Clip            `dynamodbav:"clips"`
+	AthleteName string            `dynamodbav:"athlete_name"`
+	Email       string            `dynamodbav:"email,omitempty"`
+	TimeZone    string            `dynamodbav:"time_zone"`
+	Notes       string            `dynamodbav:"notes,omitempty"`
+	Consent     bool              `dynamodbav:"consent"`
+	Flags       map[string]string `dynamodbav:"flags,omitempty"` // as first read by Begin
+	CreatedAt   time.Time         `dynamodbav:"created_at"`
+	QueuedAt    time.Time         `dynamodbav:"queued_at,omitempty"`
+	StartedAt   time.Time         `dynamodbav:"started_at,omitempty"` // when Begin claimed it
+	EndedAt     time.Time         `dynamodbav:"ended_at,omitempty"`
+	Open        string            `dynamodbav:"open,omitempty"`     // OpenMark while open: the sparse index
+	Deadline    time.Time         `dynamodbav:"deadline,omitempty"` // by when this state must have ended
+	Reason      string            `dynamodbav:"reason,omitempty"`   // reason.Code of an end without a report
+	ReportPDF   string            `dynamodbav:"report_pdf,omitempty"`
+	ReportJSON  string            `dynamodbav:"report_json,omitempty"`
+}
+
+// OpenMark is the value of the open attribute of every analysis without an end.
+const OpenMark = "1"
+
+// ID derives the analysis id from athlete and client key, so that a lost answer
+// is repaired by asking again.
+func ID(athleteID, clientKey string) string {
+	sum := sha256.Sum256([]byte(athleteID + "\x00" + clientKey))
+	enc := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])
+	return "an-" + strings.ToLower(enc[:26])
+}
+
+// ExecutionName is the name of the execution of one attempt.
+func ExecutionName(analysisID string, attempt int) string {
+	return fmt.Sprintf("%s-%d", analysisID, attempt)
+}

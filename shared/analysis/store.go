@@ -1,0 +1,58 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// ErrNotFound says that there is no such analysis.
+var ErrNotFound = errors.New("analysis not found")
+
+// Getter is what reading a row needs of DynamoDB.
+type Getter interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+// Get reads an analysis with a strongly consistent read. It returns ErrNotFound
+// when there is none.
+func Get(ctx context.Context, db Getter, table, id string) (Row, error) {
+	yes := true
+	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: Key(id), ConsistentRead: &yes})
+	if err != nil {
+		return Row{}, fmt.Errorf("read analysis %s: %w", id, err)
+	}
+	if out.Item == nil {
+		return Row{}, fmt.Errorf("read analysis %s: %w", id, ErrNotFound)
+	}
+	var r Row
+	if err := attributevalue.UnmarshalMap(out.Item, &r); err != nil {
+		return Row{}, fmt.Errorf("decode analysis %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// Key is the primary key of an analysis.
+func Key(id string) map[string]ddb.AttributeValue {
+	return map[string]ddb.AttributeValue{"analysis_id": &ddb.AttributeValueMemberS{Value: id}}
+}
+
+// CheckOpen is a transaction's condition that the analysis is being analysed at
+// this attempt: not ended, not restarted.
+func CheckOpen(table, id string, attempt int) ddb.TransactWriteItem {
+	cond := "#s = :analysing AND attempt = :attempt"
+	return ddb.TransactWriteItem{ConditionCheck: &ddb.ConditionCheck{
+		TableName: &table, Key: Key(id), ConditionExpression: &cond,
+		ExpressionAttributeNames: map[string]string{"#s": "status"},
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{
+			":analysing": &ddb.AttributeValueMemberS{Value: string(Analysing)},
+			":attempt":   &ddb.AttributeValueMemberN{Value: strconv.Itoa(attempt)},
+		},
+		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}

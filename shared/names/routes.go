@@ -1,0 +1,39 @@
+package names
+
+// Access says who may call a route.
+type Access string
+
+// The kinds of access. Operator routes need a token whose cognito:groups holds
+// OperatorGroup; the check is the function's, the token's validity the gateway's.
+const (
+	AccessPublic   Access = "public"
+	AccessAthlete  Access = "athlete"
+	AccessOperator Access = "operator"
+)
+
+// Route is one route of the HTTP API. Path uses API Gateway's {param} form.
+type Route struct {
+	Method   string
+	Path     string
+	Access   Access
+	Function string
+}
+
+// Key is the route key as API Gateway writes it, "GET /v1/analyses".
+func (r Route) Key() string { return r.Method + " " + r.Path }
+
+// Routes of the HTTP API. The local router and the CDK app both read this list.
+func Routes() []Route {
+	return []Route{
+		{"POST", "/v1/analyses", AccessAthlete, FnAPI},
+		{"GET", "/v1/analyses", AccessAthlete, FnAPI},
+		{"GET", "/v1/analyses/{analysis_id}", AccessAthlete, FnAPI},
+		{"POST", "/v1/analyses/{analysis_id}/uploads", AccessAthlete, FnAPI},
+		{"POST", "/v1/analyses/{analysis_id}/confirm", AccessAthlete, FnAPI},
+		{"POST", "/v1/analyses/{analysis_id}/cancel", AccessAthlete, FnAPI},
+		{"GET", "/v1/analyses/{analysis_id}/report", AccessAthlete, FnAPI},
+		{"GET", "/v1/credits", AccessAthlete, FnAPI},
+		{"POST", "/v1/operator/grants", AccessOperator, FnAPI},
+		{"GET", "/v1/usage", AccessOperator, FnAPI},
+	}
+}

@@ -1,0 +1,40 @@
+package names
+
+import "time"
+
+// Timers of the pose fleet and of the analysis. Their relations are what keeps
+// a job from running twice or waiting for ever; timers_test.go states them.
+const (
+	KeeperPeriod      = 20 * time.Second // renewals of lease, visibility and token
+	LeaseDuration     = 60 * time.Second // a pose lease without renewal
+	ClockSkew         = 15 * time.Second // bound on the difference of two clocks
+	QueueVisibility   = 90 * time.Second
+	WakeTime          = 180 * time.Second // from UpdateService(1) to the first claim
+	PoseHeartbeat     = 300 * time.Second // HeartbeatSeconds of AwaitPose
+	PoseTimeout       = 2 * time.Hour     // TimeoutSeconds of AwaitPose
+	ClaimTimeout      = 7 * 24 * time.Hour
+	QueueRetention    = 14 * 24 * time.Hour
+	ClipLifecycle     = 30 * 24 * time.Hour
+	StopGrace         = 110 * time.Second // ECS stop timeout; Fargate allows 120 s
+	ReconcilePeriod   = 5 * time.Minute
+	ALBIdleTimeout    = 900 * time.Second
+	MaxJobVisibility  = 12 * time.Hour // SQS's limit on one message's visibility
+	UploadLifetime    = time.Hour      // of a presigned POST
+	LinkLifetime      = 15 * time.Minute
+	WorkerURLLifetime = 3 * time.Hour
+)
+
+// Deadlines of I8: how long an analysis may stay in a state before the
+// reconciler ends it.
+const (
+	ReservedDeadline  = 24 * time.Hour     // from creation
+	QueuedDeadline    = 7 * 24 * time.Hour // from the confirm
+	AnalysingDeadline = 2 * time.Hour      // from the claim
+)
+
+// Poison limits: a job that dies this often, or returns this often to dispatch,
+// without a new checkpoint is failed and refunded.
+const (
+	MaxDeaths  = 3
+	MaxReturns = 3
+)

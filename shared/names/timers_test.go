@@ -1,0 +1,29 @@
+package names
+
+import (
+	"testing"
+	"time"
+)
+
+func TestTimerRelations(t *testing.T) {
+	for _, r := range []struct {
+		name string
+		ok   bool
+	}{
+		{"keeper <= lease/3", KeeperPeriod <= LeaseDuration/3},
+		{"lease + skew <= visibility", LeaseDuration+ClockSkew <= QueueVisibility},
+		{"visibility + wake < heartbeat", QueueVisibility+WakeTime < PoseHeartbeat},
+		{"job < SQS's 12 h", PoseTimeout < MaxJobVisibility},
+		{"token-1 timeout < retention", ClaimTimeout < QueueRetention},
+		{"retention < clip lifecycle", QueueRetention < ClipLifecycle},
+		{"queued deadline <= token-1 timeout", QueuedDeadline <= ClaimTimeout},
+		{"grace < Fargate's 120 s", StopGrace < 120*time.Second},
+		{"worker URL outlives the pass", WorkerURLLifetime > PoseTimeout},
+		{"pass ends by the analysing deadline", PoseTimeout <= AnalysingDeadline},
+		{"ALB idle timeout is 900 s", ALBIdleTimeout == 900*time.Second},
+	} {
+		if !r.ok {
+			t.Errorf("timers: %s does not hold", r.name)
+		}
+	}
+}
