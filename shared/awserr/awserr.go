@@ -141,3 +141,13 @@ func Is(err error, code string) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorCode() == code
 }
+
+// OldItem gives the item as it was when the condition of a single write failed
+// and ALL_OLD was asked for; nil when there was none, or err is another error.
+func OldItem(err error) map[string]ddb.AttributeValue {
+	var cond *ddb.ConditionalCheckFailedException
+	if !errors.As(err, &cond) {
+		return nil
+	}
+	return cond.Item
+}

@@ -1,0 +1,18 @@
+package awserr
+
+import (
+	"errors"
+
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Winner gives the item as it stood when a single conditional write was refused,
+// if ReturnValuesOnConditionCheckFailure asked for it; nil when the item does
+// not exist or err is something else. A transaction's items come from Reasons.
+func Winner(err error) map[string]ddb.AttributeValue {
+	var c *ddb.ConditionalCheckFailedException
+	if !errors.As(err, &c) {
+		return nil
+	}
+	return c.Item
+}
