@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -35,21 +36,23 @@ func (s Status) Ended() bool {
 // Clip is one declared clip and, after the confirm, the object version that is
 // analysed whatever is uploaded later.
 type Clip struct {
-	Name      string `dynamodbav:"name" json:"name"` // the athlete's file name, for display only
-	Type      string `dynamodbav:"type" json:"type"` // declared content type
-	SizeBytes int64  `dynamodbav:"size_bytes" json:"size_bytes"`
+	Name      string `dynamodbav:"name" json:"name"`             // the athlete's file name, for display only
+	Type      string `dynamodbav:"type" json:"type"`             // declared content type
+	SizeBytes int64  `dynamodbav:"size_bytes" json:"size_bytes"` // declared; after the confirm, the object's
 	Key       string `dynamodbav:"key" json:"-"`
 	VersionID string `dynamodbav:"version_id,omitempty" json:"-"`
 	ETag      string `dynamodbav:"etag,omitempty" json:"-"`
+	Sniffed   string `dynamodbav:"sniffed,omitempty" json:"-"` // content type by the first bytes; a hint, the precheck decides
 }
 
 // Row is the item of the analyses table.
 type Row struct {
 	AnalysisID  string            `dynamodbav:"analysis_id"`
 	AthleteID   string            `dynamodbav:"athlete_id"`
-	RequestHash string            `dynamodbav:"request_hash"` // sha256 of the create request's body
+	RequestHash string            `dynamodbav:"request_hash"` // sha256 of the create request, in its canonical form
 	Status      Status            `dynamodbav:"status"`
 	Attempt     int               `dynamodbav:"attempt"`
+	Execution   string            `dynamodbav:"execution,omitempty"` // name of the execution that holds this attempt
 	Clips       []Clip            `dynamodbav:"clips"`
 	AthleteName string            `dynamodbav:"athlete_name"`
 	Email       string            `dynamodbav:"email,omitempty"`
@@ -58,14 +61,17 @@ type Row struct {
 	Consent     bool              `dynamodbav:"consent"`
 	Flags       map[string]string `dynamodbav:"flags,omitempty"` // as first read by Begin
 	CreatedAt   time.Time         `dynamodbav:"created_at"`
-	QueuedAt    time.Time         `dynamodbav:"queued_at,omitempty"`
-	StartedAt   time.Time         `dynamodbav:"started_at,omitempty"` // when Begin claimed it
+	QueuedAt    time.Time         `dynamodbav:"queued_at,omitempty"`  // when the confirm pinned the clips
+	StartedAt   time.Time         `dynamodbav:"started_at,omitempty"` // when Begin first marked it analysing
+	ClaimedAt   time.Time         `dynamodbav:"claimed_at,omitempty"` // when a worker first claimed this attempt
 	EndedAt     time.Time         `dynamodbav:"ended_at,omitempty"`
+	EndedBy     string            `dynamodbav:"ended_by,omitempty"` // what wrote the end: an execution, a request, the reconciler
 	Open        string            `dynamodbav:"open,omitempty"`     // OpenMark while open: the sparse index
 	Deadline    time.Time         `dynamodbav:"deadline,omitempty"` // by when this state must have ended
 	Reason      string            `dynamodbav:"reason,omitempty"`   // reason.Code of an end without a report
 	ReportPDF   string            `dynamodbav:"report_pdf,omitempty"`
 	ReportJSON  string            `dynamodbav:"report_json,omitempty"`
+	ResultKey   string            `dynamodbav:"result_key,omitempty"`
 }
 
 // OpenMark is the value of the open attribute of every analysis without an end.
@@ -82,4 +88,18 @@ func ID(athleteID, clientKey string) string {
 // ExecutionName is the name of the execution of one attempt.
 func ExecutionName(analysisID string, attempt int) string {
 	return fmt.Sprintf("%s-%d", analysisID, attempt)
+}
+
+// ParseExecutionName is the inverse of ExecutionName; ok is false for the name
+// of an execution that is not one of ours.
+func ParseExecutionName(name string) (id string, attempt int, ok bool) {
+	i := strings.LastIndexByte(name, '-')
+	if i <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(name[i+1:])
+	if err != nil || n < 1 || ExecutionName(name[:i], n) != name {
+		return "", 0, false
+	}
+	return name[:i], n, true
 }

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/stamp"
 )
 
 // ErrNotFound says that there is no such analysis.
@@ -54,5 +58,22 @@ func CheckOpen(table, id string, attempt int) ddb.TransactWriteItem {
 			":attempt":   &ddb.AttributeValueMemberN{Value: strconv.Itoa(attempt)},
 		},
 		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
+// MarkClaimed is the part that a worker's claim of a pose job has in its
+// transaction: CheckOpen, and from firstClaim, the first claim of this attempt,
+// the deadline of analysing runs.
+func MarkClaimed(table, id string, attempt int, firstClaim time.Time) ddb.TransactWriteItem {
+	check := CheckOpen(table, id, attempt).ConditionCheck
+	set := "SET claimed_at = :claimed, deadline = :deadline"
+	check.ExpressionAttributeValues[":claimed"] = stamp.Value(firstClaim)
+	check.ExpressionAttributeValues[":deadline"] = stamp.Value(firstClaim.Add(names.AnalysingDeadline))
+	return ddb.TransactWriteItem{Update: &ddb.Update{
+		TableName: check.TableName, Key: check.Key, UpdateExpression: &set,
+		ConditionExpression:                 check.ConditionExpression,
+		ExpressionAttributeNames:            check.ExpressionAttributeNames,
+		ExpressionAttributeValues:           check.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: check.ReturnValuesOnConditionCheckFailure,
 	}}
 }
