@@ -1,0 +1,156 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"fastbowlinglab/shared/reason"
+)
+
+// minDecoded is the share of the expected frames below which a clip is cut.
+const minDecoded = 0.9
+
+// timeSlack is how far two times may lie apart and still be the same instant:
+// containers round to their own time base, and we to microseconds.
+const timeSlack = 0.001
+
+// Frame is one decoded picture: upright, square pixels, SDR.
+type Frame struct {
+	Index  int     // from 0 at the clip's first shown frame
+	Time   float64 // seconds from the clip's first shown frame, strictly rising
+	Width  int
+	Height int
+	Pix    []byte // rgb24, row by row, 3*Width*Height bytes
+}
+
+// Options of Frames. The zero value gives every frame at its displayed size.
+type Options struct {
+	MaxSide int // longer side of the pictures; 0 for the displayed size
+
+	// To go on in the middle of a clip: the number of frames seen already, and
+	// the time of the last of them. It must be a time that Frames gave.
+	Seen     int
+	LastSeen float64
+
+	// Alloc gives the buffer of the next frame, of n bytes. Without it one
+	// buffer is used for all and Pix is valid only inside the call.
+	Alloc func(n int) []byte
+}
+
+// ErrStop, returned by the function that Frames calls, ends the decoding early
+// without an error.
+var ErrStop = errStop
+
+var errStop = errors.New("stop decoding")
+
+// Frames decodes the clip and calls fn for each frame in order; an error of fn
+// ends it and is returned. It returns a *Refusal (media_cut) when fewer than
+// nine tenths of the expected frames could be decoded; whatever was decoded
+// has been given to fn by then.
+func Frames(ctx context.Context, src string, info Info, opt Options, fn func(Frame) error) error {
+	s, err := open(ctx, src)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	err = s.frames(ctx, info, opt, fn)
+	if ctx.Err() == nil {
+		if broken := s.broken(); broken != nil {
+			return broken
+		}
+	}
+	return err
+}
+
+func (s *source) frames(ctx context.Context, info Info, opt Options, fn func(Frame) error) error {
+	w, h := info.FitSide(opt.MaxSide)
+	d := decoding{width: w, height: h, alloc: opt.Alloc}
+	c := counter{info: info, w: w, h: h, fn: fn, index: opt.Seen, last: math.Inf(-1)}
+	if opt.Seen == 0 {
+		if err := s.decode(ctx, info, d, c.take); err != nil || c.stopped {
+			return err
+		}
+		return s.checkCount(ctx, info, c.index)
+	}
+	c.last = opt.LastSeen
+	for _, margin := range seekMargins(info) {
+		d.from = opt.LastSeen - margin
+		c.seekProof = d.from > 0
+		err := s.decode(ctx, info, d, c.take)
+		if errors.Is(err, errBadSeek) {
+			continue
+		}
+		if err != nil || c.stopped {
+			return err
+		}
+		return s.checkCount(ctx, info, c.index)
+	}
+	return refuse(reason.MediaUnreadable, "frame %d cannot be found again", opt.Seen)
+}
+
+// seekMargins are how far before a wanted time to seek, tried in turn. The last
+// one reads from the beginning.
+func seekMargins(info Info) [3]float64 {
+	return [3]float64{3/info.FrameRate + 0.01, 3, math.Inf(1)}
+}
+
+// errBadSeek says that a seek led behind the wanted time.
+var errBadSeek = errors.New("the seek led too far")
+
+// counter turns the decoder's pictures into frames whose times rise strictly.
+type counter struct {
+	info      Info
+	w, h      int
+	fn        func(Frame) error
+	index     int     // of the next frame
+	last      float64 // time of the last frame
+	seekProof bool    // the next picture must not lie after last
+	stopped   bool
+}
+
+func (c *counter) take(at float64, pix []byte) error {
+	t := math.Round((at-c.info.Start)*1e6) / 1e6
+	if c.seekProof {
+		if t > c.last+timeSlack {
+			return errBadSeek
+		}
+		c.seekProof = false
+	}
+	if t < c.last+0.5e-6 {
+		return nil // seen already, or doubled, or going backward
+	}
+	lim := c.info.limits
+	if lim.MaxFrames > 0 && c.index >= lim.MaxFrames || lim.MaxDuration > 0 && t > lim.MaxDuration.Seconds() {
+		return refuse(reason.MediaTooLong, "still going at frame %d, %.1f s", c.index, t)
+	}
+	f := Frame{Index: c.index, Time: t, Width: c.w, Height: c.h, Pix: pix}
+	c.index++
+	c.last = t
+	err := c.fn(f)
+	c.stopped = errors.Is(err, ErrStop)
+	return err
+}
+
+// checkCount holds the number of decoded frames against what was expected.
+func (s *source) checkCount(ctx context.Context, info Info, got int) error {
+	if got == 0 {
+		return refuse(reason.MediaUnreadable, "no frame can be decoded")
+	}
+	want := info.Frames
+	if float64(got) >= minDecoded*float64(want) {
+		return nil
+	}
+	if info.Edited { // the estimate may be wrong where the frame rate varies: count
+		n, first, last, err := s.packets(ctx, info, 0)
+		if err != nil {
+			return err
+		}
+		whole := last-first+1/info.FrameRate >= minDecoded*info.Duration
+		if whole && float64(got) >= minDecoded*float64(n) {
+			return nil
+		}
+		want = n
+	}
+	return refuse(reason.MediaCut, "%d of %d frames could be decoded", got, want)
+}

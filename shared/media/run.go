@@ -1,0 +1,189 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/reason"
+)
+
+// stallTimeout ends ffmpeg when it gives nothing for so long. A variable for
+// tests alone.
+var stallTimeout = 60 * time.Second
+
+const (
+	probeTimeout = 90 * time.Second // one run of ffprobe
+	maxProbeJSON = 1 << 20
+	maxStderr    = 8 << 10 // kept of what a program says; the rest is drained
+)
+
+// inputArgs are the options that pin down what an input may be and do.
+func (s *source) inputArgs(demuxer string) []string {
+	args := []string{
+		"-protocol_whitelist", s.proto,
+		"-format_whitelist", demuxer + "," + whitelistNames[demuxer],
+		"-probesize", "20M", "-analyzeduration", "10M",
+	}
+	if demuxer == "mov" {
+		args = append(args, "-enable_drefs", "0", "-use_absolute_path", "0")
+	}
+	if strings.HasPrefix(s.input, "http:") {
+		args = append(args, "-seekable", "1", "-rw_timeout", "70000000") // longer than the relay's own tries
+	}
+	return append(args, "-f", demuxer)
+}
+
+// whitelistNames are the full names under which demuxers are whitelisted.
+var whitelistNames = map[string]string{
+	"mov": "mov,mp4,m4a,3gp,3g2,mj2", "matroska": "matroska,webm", "mpegts": "mpegts", "avi": "avi",
+}
+
+// process is a running ffmpeg or ffprobe, in a process group of its own.
+type process struct {
+	cmd    *exec.Cmd
+	name   string
+	stdout *os.File
+	side   *os.File // what it writes to descriptor 3, nil if not asked for
+	stderr tail
+}
+
+// start runs a program. Its input is closed, its environment empty but for
+// what it needs to run, its errors drained and capped.
+func start(ctx context.Context, side bool, name string, args ...string) (*process, error) {
+	p := &process{name: name, cmd: exec.CommandContext(ctx, name, args...)}
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
+	if lib, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
+		p.cmd.Env = append(p.cmd.Env, "LD_LIBRARY_PATH="+lib)
+	}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Cancel = func() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+	p.cmd.WaitDelay = 5 * time.Second
+	p.cmd.Stderr = &p.stderr
+	var theirs []*os.File
+	pipe := func() (*os.File, *os.File, error) {
+		r, w, err := os.Pipe()
+		if err == nil {
+			theirs = append(theirs, w)
+		}
+		return r, w, err
+	}
+	defer func() {
+		for _, w := range theirs {
+			w.Close()
+		}
+	}()
+	var w *os.File
+	var err error
+	if p.stdout, w, err = pipe(); err != nil {
+		return nil, fault.Wrap(fault.Transient, err, "run %s", name)
+	}
+	p.cmd.Stdout = w
+	if side {
+		if p.side, w, err = pipe(); err != nil {
+			p.stdout.Close()
+			return nil, fault.Wrap(fault.Transient, err, "run %s", name)
+		}
+		p.cmd.ExtraFiles = []*os.File{w} // descriptor 3
+	}
+	if err := p.cmd.Start(); err != nil {
+		p.closePipes()
+		return nil, fault.Wrap(fault.Permanent, err, "run %s (is it installed?)", name)
+	}
+	return p, nil
+}
+
+func (p *process) closePipes() {
+	p.stdout.Close()
+	if p.side != nil {
+		p.side.Close()
+	}
+}
+
+// stop kills the whole group, if it still runs, and reaps it.
+func (p *process) stop() {
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
+	p.closePipes()
+	_ = p.cmd.Wait() // killed by us: its status says nothing
+}
+
+// wait reaps a program that has closed its output by itself. A program that the
+// system killed has, as a rule, asked for more memory than there is.
+func (p *process) wait(ctx context.Context) error {
+	err := p.cmd.Wait()
+	p.closePipes()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			if ws.Signal() == syscall.SIGKILL {
+				return refuse(reason.MediaTooLarge, "%s was killed by the system", p.name)
+			}
+			return refuse(reason.MediaUnreadable, "%s ended by %s", p.name, ws.Signal())
+		}
+		return errExit
+	}
+	return err
+}
+
+// errExit is a non-zero exit status. It alone decides nothing.
+var errExit = errors.New("non-zero exit status")
+
+// output runs a program to its end and gives its output, at most max bytes.
+func output(ctx context.Context, max int64, name string, args ...string) ([]byte, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	p, err := start(ctx, false, name, args...)
+	if err != nil {
+		return nil, "", err
+	}
+	out, err := io.ReadAll(io.LimitReader(p.stdout, max+1))
+	if err != nil || int64(len(out)) > max {
+		p.stop()
+		if ctx.Err() != nil {
+			return nil, "", fmt.Errorf("%s: %w", name, ctx.Err())
+		}
+		return nil, "", refuse(reason.MediaUnreadable, "%s: answer over %d bytes", name, max)
+	}
+	err = p.wait(ctx)
+	return out, p.stderr.String(), err
+}
+
+// tail keeps the first half and drops the rest of what a program says, so that
+// it never blocks on a full pipe.
+type tail struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+	cut int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := min(len(p), maxStderr-t.buf.Len())
+	t.buf.Write(p[:n])
+	t.cut += len(p) - n
+	return len(p), nil
+}
+
+// String gives the first line of what was said, for a log.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(t.buf.String()), "\n")
+	if i := strings.LastIndex(line, "] "); i >= 0 && strings.HasPrefix(line, "[") {
+		line = line[i+2:]
+	}
+	return line[:min(len(line), 200)]
+}

@@ -1,0 +1,121 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/jpeg"
+	"math"
+
+	"fastbowlinglab/shared/reason"
+)
+
+const jpegQuality = 88
+
+// Still gives, as a JPEG at most maxWidth pixels wide as displayed (0: as it
+// is), the first frame at or after at seconds from the first shown frame. It
+// seeks; a time up to a millisecond (or a quarter of a frame) before at counts
+// as at, since containers round times. After the last frame it gives the last.
+func Still(ctx context.Context, src string, info Info, at float64, maxWidth int) ([]byte, error) {
+	var out []byte
+	err := with(ctx, src, func(s *source) error {
+		f, err := s.frameAt(ctx, info, at, maxWidth)
+		if err != nil {
+			return err
+		}
+		out, err = f.JPEG()
+		return err
+	})
+	return out, err
+}
+
+// Sample gives n frames spread evenly over the clip, sought and not decoded up
+// to, at most maxWidth pixels wide as displayed. It gives fewer when the clip
+// has fewer.
+func Sample(ctx context.Context, src string, info Info, n, maxWidth int) ([]Frame, error) {
+	var out []Frame
+	err := with(ctx, src, func(s *source) error {
+		for i := range n {
+			f, err := s.frameAt(ctx, info, info.Duration*(float64(i)+0.5)/float64(n), maxWidth)
+			if err != nil {
+				return err
+			}
+			if len(out) == 0 || f.Time > out[len(out)-1].Time {
+				out = append(out, f)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// with opens src for fn and tells a source that broke from a file that is bad.
+func with(ctx context.Context, src string, fn func(*source) error) error {
+	s, err := open(ctx, src)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	err = fn(s)
+	if err != nil && ctx.Err() == nil {
+		if broken := s.broken(); broken != nil {
+			return broken
+		}
+	}
+	return err
+}
+
+// frameAt seeks. Its Index is unknown, and -1.
+func (s *source) frameAt(ctx context.Context, info Info, at float64, maxWidth int) (Frame, error) {
+	if math.IsNaN(at) || math.IsInf(at, 0) {
+		return Frame{}, refuse(reason.MediaUnreadable, "no such time: %g", at)
+	}
+	at = max(at, 0)
+	eps := min(timeSlack, 0.25/info.FrameRate)
+	f := Frame{Index: -1, Time: -1}
+	f.Width, f.Height = info.FitWidth(maxWidth)
+	for _, margin := range seekMargins(info) {
+		d := decoding{width: f.Width, height: f.Height, from: at - margin}
+		proof := d.from > 0 // the first picture must lie before at, or frames may be missing
+		err := s.decode(ctx, info, d, func(pts float64, pix []byte) error {
+			t := math.Round((pts-info.Start)*1e6) / 1e6
+			if proof && t >= at-eps {
+				return errBadSeek
+			}
+			proof = false
+			f.Time = t
+			f.Pix = pix // one buffer, overwritten until the right one is there
+			if t >= at-eps {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errBadSeek) {
+			return Frame{}, err
+		}
+		if err == nil && f.Pix != nil {
+			return f, nil
+		}
+	}
+	return Frame{}, refuse(reason.MediaCut, "no frame at %.3f s of %.3f s can be decoded", at, info.Duration)
+}
+
+// Image gives the frame as an image of the standard library.
+func (f Frame) Image() *image.RGBA {
+	img := image.NewRGBA(image.Rect(0, 0, f.Width, f.Height))
+	for i, n := 0, f.Width*f.Height; i < n; i++ {
+		copy(img.Pix[4*i:4*i+3], f.Pix[3*i:3*i+3])
+		img.Pix[4*i+3] = 0xff
+	}
+	return img
+}
+
+// JPEG encodes the frame.
+func (f Frame) JPEG() ([]byte, error) {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, f.Image(), &jpeg.Options{Quality: jpegQuality}); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
