@@ -4,10 +4,13 @@ package awserr
 
 import (
 	"errors"
+	"net"
+	"net/http"
 	"strings"
 
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // Kind is what an AWS error means to a caller.
@@ -41,6 +44,7 @@ var codes = map[string]Kind{
 	"transactionconflict":           Conflict,
 	"transactioninprogress":         Conflict,
 	"conditionalrequestconflict":    Conflict,
+	"executionalreadyexists":        Condition,
 	"throttling":                    Throttle,
 	"throttled":                     Throttle,
 	"throttlingerror":               Throttle,
@@ -62,6 +66,10 @@ var codes = map[string]Kind{
 	"accessdenied":                  Invalid,
 	"idempotentparametermismatch":   Invalid,
 	"invalidinput":                  Invalid,
+	"invalidrange":                  Invalid,
+	"servicenotfound":               NotFound,
+	"clusternotfound":               NotFound,
+	"messagerejected":               Invalid,
 }
 
 func kindOfCode(code string) Kind {
@@ -83,9 +91,32 @@ func KindOf(err error) Kind {
 	}
 	var api smithy.APIError
 	if errors.As(err, &api) {
-		return kindOfCode(api.ErrorCode())
+		k := kindOfCode(api.ErrorCode())
+		if k == Other && Refused(err) { // a code nobody listed, with the status of a wrong request
+			return Invalid
+		}
+		return k
 	}
 	return Other
+}
+
+// Refused reports whether the service itself answered that it did not carry the
+// request out: a status of 400 to 499. After any other error of a request that
+// was sent, nobody knows.
+func Refused(err error) bool {
+	var resp *smithyhttp.ResponseError
+	if !errors.As(err, &resp) {
+		return false
+	}
+	code := resp.HTTPStatusCode()
+	return code >= 400 && code <= 499 && code != http.StatusRequestTimeout
+}
+
+// NotSent reports whether err shows that the request never reached the service:
+// it was refused, or no connection could be made.
+func NotSent(err error) bool {
+	var op *net.OpError
+	return Refused(err) || errors.As(err, &op) && op.Op == "dial"
 }
 
 // kindOfReasons folds the reasons of a cancelled transaction into one kind.
@@ -140,14 +171,4 @@ func Reasons(err error) []Reason {
 func Is(err error, code string) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorCode() == code
-}
-
-// OldItem gives the item as it was when the condition of a single write failed
-// and ALL_OLD was asked for; nil when there was none, or err is another error.
-func OldItem(err error) map[string]ddb.AttributeValue {
-	var cond *ddb.ConditionalCheckFailedException
-	if !errors.As(err, &cond) {
-		return nil
-	}
-	return cond.Item
 }

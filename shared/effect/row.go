@@ -249,7 +249,7 @@ func (s *Store) standing(ctx context.Context, key, doing string, err error) (*ro
 		return nil, fmt.Errorf("effect %s: %s: %w", key, doing, err)
 	}
 	r := row{Effect: key} // as it stays when the row was reaped: no state
-	if err := attributevalue.UnmarshalMap(awserr.OldItem(err), &r); err != nil {
+	if err := attributevalue.UnmarshalMap(awserr.Winner(err), &r); err != nil {
 		return nil, fmt.Errorf("effect %s: decode: %w", key, err)
 	}
 	return &r, nil
