@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
 // Winner gives the item as it stood when a single conditional write was refused,
@@ -15,4 +16,14 @@ func Winner(err error) map[string]ddb.AttributeValue {
 		return nil
 	}
 	return c.Item
+}
+
+// Code gives the AWS error code in err, "" when it carries none. It is for logs:
+// decisions go by KindOf.
+func Code(err error) string {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return ""
+	}
+	return api.ErrorCode()
 }

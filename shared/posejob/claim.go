@@ -2,19 +2,15 @@ package posejob
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/analysis"
-	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/stamp"
+	"fastbowlinglab/shared/txn"
 )
 
 // Claimant is who claims. Name must be new for every claim that a process
@@ -71,29 +67,21 @@ func (s *Store) take(ctx context.Context, job Job, by Claimant) (Job, error) {
 	if err != nil {
 		return Job{}, fmt.Errorf("claim %s: %w", job.AnalysisID, err)
 	}
-	token := requestToken(next)
-	in := &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: &token,
-		TransactItems: []ddb.TransactWriteItem{
-			{Update: &ddb.Update{
-				TableName: &s.Table, Key: key(job.AnalysisID),
-				UpdateExpression: &c.expr, ConditionExpression: &c.cond,
-				ExpressionAttributeNames: ns, ExpressionAttributeValues: vs,
-			}},
-			analysis.MarkClaimed(s.Analyses, job.AnalysisID, job.Attempt, next.ClaimedAt),
-		},
-	}
-	err = s.Retry.Do(ctx, func() error {
-		_, err := s.DB.TransactWriteItems(ctx, in)
-		return err
+	err = txn.Write(ctx, s.DB, s.Retry, []ddb.TransactWriteItem{
+		{Update: &ddb.Update{
+			TableName: &s.Table, Key: key(job.AnalysisID),
+			UpdateExpression: &c.expr, ConditionExpression: &c.cond,
+			ExpressionAttributeNames: ns, ExpressionAttributeValues: vs,
+		}},
+		analysis.MarkClaimed(s.Analyses, job.AnalysisID, job.Attempt, next.ClaimedAt),
 	})
 	if err == nil {
 		return next, nil
 	}
-	switch rs := awserr.Reasons(err); {
-	case len(rs) == 2 && rs[0].Kind == awserr.Condition:
+	if _, moved := txn.Guard(err); moved {
 		return Job{}, errRace
-	case len(rs) == 2 && rs[1].Kind == awserr.Condition:
+	}
+	if txn.Failed(err, 1) {
 		return job, fmt.Errorf("claim %s at attempt %d: %w", job.AnalysisID, job.Attempt, ErrEnded)
 	}
 	return Job{}, fmt.Errorf("claim %s: %w", job.AnalysisID, err)
@@ -168,12 +156,4 @@ func (s *Store) bury(ctx context.Context, job Job) (Job, error) {
 func poison() Failure {
 	return Failure{Error: fault.PoseFailed,
 		Detail: fmt.Sprintf("its owner died %d times without a new checkpoint", names.MaxDeaths)}
-}
-
-// requestToken is the same for the same claim, so that a repeated request is one
-// transaction; it holds everything that differs between two claims.
-func requestToken(next Job) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%d|%d|%s|%s", next.AnalysisID, next.Attempt, next.Fence,
-		next.Owner, stamp.Format(next.Until)))
-	return hex.EncodeToString(sum[:16])
 }
