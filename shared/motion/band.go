@@ -1,0 +1,75 @@
+package motion
+
+import "math"
+
+// bandBase is what the band of an angle starts from: one standard deviation of
+// the pose model's error for a bowler of refTorso pixels, found on rendered
+// clips with known joints (README.md), and how much that grows when the joints
+// are seen small.
+type bandBase struct {
+	sigma float64 // degrees
+	pixel float64 // degrees at one pixel of error per torso of refTorso pixels
+	max   float64 // greatest possible value, 0 for none
+	limbs bool    // an angle of a limb, which an oblique view foreshortens
+}
+
+var (
+	bandElbow = bandBase{5.5, 4, 180, true}
+	bandKnee  = bandBase{5, 4, 180, true}
+	bandTrunk = bandBase{4.5, 2, 0, false}
+	bandArm   = bandBase{5, 2, 0, true}
+)
+
+const (
+	refTorso   = 70.0 // pixels
+	maxBand    = 25   // degrees: wider is 'not measured'
+	maxOblique = 0.6  // of obliqueness: beyond it the view is not side-on
+)
+
+// band is the half-width of the 95 % band of an angle e at an instant known to
+// at.spread seconds.
+func (s *study) band(base bandBase, e estimate, at contact) float64 {
+	pixel := base.pixel * refTorso / s.b.torso
+	timing := e.slope * at.spread
+	noise := e.scatter / math.Sqrt(math.Max(1, float64(e.n)/2))
+	view := 0.0
+	if base.limbs {
+		view = 10 * s.side * s.side
+	}
+	return 1.96 * math.Sqrt(base.sigma*base.sigma+pixel*pixel+timing*timing+noise*noise+view*view)
+}
+
+// releaseSpread is one standard deviation of the instant of release: the frame
+// interval, and the angle at which bowlers let go, which differs between them.
+func (s *study) releaseSpread() float64 {
+	const angle = 7.0 // degrees
+	return math.Hypot(0.25*s.b.dt, angle/math.Max(s.d.armSpeed, minArmSpeed))
+}
+
+// unsupported says why the view cannot support an angle, or "".
+func (s *study) unsupported(base bandBase) string {
+	if base.limbs && s.side > maxOblique {
+		return "the clip is not filmed side-on"
+	}
+	return ""
+}
+
+// sure is the confidence of a value: of the delivery, of the joints' visibility
+// near the instant, and of the band.
+func (s *study) sure(t, band float64, used ...int) float64 {
+	sum, n := 0.0, 0
+	for i := range s.b.f {
+		f := &s.b.f[i]
+		if math.Abs(f.t-t) > s.b.window(0.036) {
+			continue
+		}
+		for _, k := range used {
+			sum += f.p[k].v
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return s.d.confidence * (sum / float64(n)) * clamp(1.3-band/maxBand, 0.05, 1)
+}
