@@ -1,0 +1,70 @@
+package notice
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/reason"
+)
+
+// Message is a rendered mail. It follows from the analysis's row alone, so that
+// rendering it again gives the same words.
+type Message struct {
+	Subject string
+	Text    string
+	HTML    string
+}
+
+// subjects hold no text of the athlete's, so that nothing can forge a header.
+var subjects = map[analysis.Status]string{
+	analysis.Ready:    "Your bowling analysis is ready",
+	analysis.Rejected: "We could not analyse your bowling footage",
+	analysis.Failed:   "Your bowling analysis was not finished",
+	analysis.Expired:  "Your bowling analysis has expired",
+}
+
+// Render writes the mail that tells the athlete of the end. The report is
+// reached through the API, which signs a link when it is asked for one: a link
+// in a mail would be dead, or stolen, by the time it is read.
+func Render(r analysis.Row, apiURL string) (Message, error) {
+	subject, ok := subjects[r.Status]
+	if !ok {
+		return Message{}, fmt.Errorf("no mail tells of status %q", r.Status)
+	}
+	greeting, greetingHTML := "Hello,", "Hello,"
+	if r.AthleteName != "" {
+		// Isolates keep a name written right to left from turning the line around.
+		greeting = "Hello \u2068" + r.AthleteName + "\u2069,"
+		greetingHTML = "Hello <bdi>" + html.EscapeString(r.AthleteName) + "</bdi>,"
+	}
+	var said []string
+	link := strings.TrimRight(apiURL, "/") + "/v1/analyses/" + url.PathEscape(r.AnalysisID)
+	if r.Status == analysis.Ready {
+		said = append(said, "The report on your bowling action is ready.")
+		link += "/report"
+	} else {
+		said = append(said, reason.Code(r.Reason).Sentence(), "Your credit has been given back.")
+	}
+	ref := "Reference: " + r.AnalysisID
+
+	text := greeting + "\r\n\r\n" + strings.Join(said, "\r\n") + "\r\n\r\n" + link + "\r\n\r\n" + ref + "\r\n"
+	var b strings.Builder
+	b.WriteString(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>` + html.EscapeString(subject) + "</title></head><body>")
+	for _, p := range append([]string{greetingHTML}, escaped(said)...) {
+		b.WriteString("<p>" + p + "</p>")
+	}
+	l := html.EscapeString(link)
+	fmt.Fprintf(&b, `<p><a href="%s">%s</a></p><p>%s</p></body></html>`, l, l, html.EscapeString(ref))
+	return Message{subject, text, b.String()}, nil
+}
+
+func escaped(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = html.EscapeString(l)
+	}
+	return out
+}
