@@ -1,0 +1,16 @@
+package names
+
+import "time"
+
+// CORSMethods and CORSHeaders are what a browser app may use on the HTTP API;
+// CORSExpose is what it may read of an answer, CORSMaxAge how long it may
+// remember a preflight. The local router and the CDK app both read them; which
+// origins are allowed is the deployment's to say.
+var (
+	CORSMethods = []string{"GET", "POST", "OPTIONS"}
+	CORSHeaders = []string{"authorization", "content-type", "idempotency-key"}
+	CORSExpose  = []string{"apigw-requestid", "retry-after"}
+)
+
+// CORSMaxAge is how long a browser may remember a preflight's answer.
+const CORSMaxAge = time.Hour
