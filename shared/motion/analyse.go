@@ -89,19 +89,27 @@ type study struct {
 func (b *body) study(d delivery) *study {
 	s := &study{b: b, d: d, frontSide: d.arm.other()}
 	s.back, s.front, s.pan = b.contacts(d)
-	s.side = b.obliqueness(d)
+	s.side = b.obliqueness(d, s.pan)
 	s.height = b.standingHeight(d)
 	return s
 }
 
-// obliqueness is how wide the hips and shoulders look while running up, against
+// Limits of obliqueness.
+const (
+	sideTravel  = 4.0  // torso lengths a second across the picture: only seen from the side
+	sideAtMost  = 0.45 // obliqueness of such a view
+	unknownView = 0.3  // obliqueness where it could not be judged
+)
+
+// obliqueness is how wide hips and shoulders look at their narrowest, against
 // how wide they are: 0 seen exactly from the side, 1 from the front or behind.
-// The shoulders turn to and fro in running, so the lower quartile is taken.
-func (b *body) obliqueness(d delivery) float64 {
+// They turn to and fro in running and in the delivery, so a low quantile is
+// taken; and whoever crosses the picture fast is seen from the side.
+func (b *body) obliqueness(d delivery, pan float64) float64 {
 	var v []float64
 	for i := range b.f {
 		f := &b.f[i]
-		if f.t > d.release-0.3 {
+		if f.t > d.release+0.3 {
 			break
 		}
 		l, r := f.p[pose.LeftShoulder], f.p[pose.RightShoulder]
@@ -112,10 +120,14 @@ func (b *body) obliqueness(d delivery) float64 {
 			v = append(v, wide/2/b.torso)
 		}
 	}
-	if len(v) < 3 {
-		return 0
+	if len(v) < 5 {
+		return unknownView
 	}
-	return clamp(quantile(v, 0.4), 0, 1)
+	q := clamp(quantile(v, 0.15), 0, 1)
+	if pan == 0 && d.travel >= sideTravel {
+		return math.Min(q, sideAtMost)
+	}
+	return q
 }
 
 // standingHeight estimates the athlete's height in pixels from the lengths of

@@ -2,6 +2,7 @@ package motion
 
 import (
 	"math"
+	"slices"
 
 	"fastbowlinglab/shared/pose"
 )
@@ -33,6 +34,13 @@ func (s *signal) put(t, v float64) { s.t, s.v = append(s.t, t), append(s.v, v) }
 // at fits the signal at t0; see fitAt.
 func (s signal) at(t0, half float64, degree int) (estimate, bool) {
 	return fitAt(s.t, s.v, t0, half, degree)
+}
+
+// since is the part of the signal from t0 on. A knee straightens fast until the
+// foot lands and then hardly moves: a fit across the landing would be of neither.
+func (s signal) since(t0 float64) signal {
+	i, _ := slices.BinarySearch(s.t, t0)
+	return signal{s.t[i:], s.v[i:]}
 }
 
 // angleOf is the picture-plane angle of three landmarks over time.

@@ -14,8 +14,8 @@ type bandBase struct {
 }
 
 var (
-	bandElbow = bandBase{5.5, 4, 180, true}
-	bandKnee  = bandBase{5, 4, 180, true}
+	bandElbow = bandBase{8, 4, 180, true}
+	bandKnee  = bandBase{6, 4, 180, true}
 	bandTrunk = bandBase{4.5, 2, 0, false}
 	bandArm   = bandBase{5, 2, 0, true}
 )

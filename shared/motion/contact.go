@@ -1,59 +1,243 @@
 package motion
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Limits of the search for foot contacts. Fast bowlers release about 0.1 s
 // after front-foot contact, and land on the front foot 0.15 to 0.3 s after the
-// back foot (Bartlett et al. 1996, J Sports Sci 14; Portus et al. 2004, Sports
-// Biomech 3); the limits leave room on both sides.
+// back foot (Bartlett et al. 1996, J Sports Sci 14); the limits leave room on
+// both sides.
 const (
 	maxFrontToRelease = 0.30
-	minFrontToRelease = 0.02
-	maxBackToFront    = 0.45
-	minBackToFront    = 0.08
-	plantedTorso      = 0.2 // a foot nearer than this to its stance is planted
+	minFrontToRelease = 0.03
+	maxBackToFront    = 0.42
+	minBackToFront    = 0.09
+	footSpeed         = 3.5  // torso lengths a second: faster is no planted foot
+	approachSeconds   = 0.07 // before contact, in which the foot comes down
+	panTorso          = 1.6  // torso lengths a second: less is a foot's own jitter
+	panTravel         = 3.0  // of the trunk across the picture: faster is a still camera
 )
 
-// contact is an instant at which a foot comes down.
+// contact is an instant, such as that at which a foot comes down.
 type contact struct {
 	t      float64
 	spread float64 // one standard deviation, seconds
 	why    string  // not "": could not be found, and why
 }
 
-// stanceOf is where each mark of a foot stands between two instants, allowing
-// for a camera that pans at pan pixels a second.
-func (b *body) stanceOf(ks []int, from, to, pan, at float64) map[int]vec {
-	out := map[int]vec{}
-	for _, k := range ks {
-		var x, y []float64
+// contacts finds back-foot and front-foot contact before a release, and the
+// speed of the ground in the picture, pixels a second: not 0 where the camera
+// pans.
+func (b *body) contacts(d delivery) (back, front contact, pan float64) {
+	fm, bm := marks(d.arm.other()), marks(d.arm)
+	front3 := []int{fm.ankle, fm.heel, fm.toe}
+	pan = b.pan(d, front3, d.release-0.05, d.release+math.Max(0.12, 3*b.dt))
+	front = b.landing(b.footSpeeds(front3, pan), d.release-minFrontToRelease, d.release-maxFrontToRelease)
+	if front.why != "" {
+		return contact{why: "front-foot contact was not found"}, front, pan
+	}
+	if c, ok := b.arrival(front3, d.release, pan, front.t); ok {
+		front = c
+	}
+	back3 := []int{bm.ankle, bm.heel, bm.toe}
+	back = b.landing(b.footSpeeds(back3, pan), front.t-minBackToFront, front.t-maxBackToFront)
+	return back, front, pan
+}
+
+// footSpeeds is the speed of a foot over the ground in torso lengths a second:
+// the median of its landmarks, each from a local line.
+func (b *body) footSpeeds(ks []int, pan float64) signal {
+	half := math.Max(0.03, 1.7*b.dt)
+	paths := make([][2]signal, len(ks))
+	for n, k := range ks {
 		for i := range b.f {
-			f := &b.f[i]
-			if f.t >= from && f.t <= to && f.p[k].ok {
-				x, y = append(x, f.p[k].x-pan*(f.t-at)), append(y, f.p[k].y)
+			if f := &b.f[i]; f.p[k].ok {
+				paths[n][0].put(f.t, f.p[k].x-pan*f.t)
+				paths[n][1].put(f.t, f.p[k].y)
 			}
 		}
-		if len(x) >= 2 {
-			out[k] = vec{median(x), median(y)}
+	}
+	var out signal
+	for i := range b.f {
+		var v []float64
+		for n := range paths {
+			x, ok1 := paths[n][0].slopeAt(b.f[i].t, half)
+			y, ok2 := paths[n][1].slopeAt(b.f[i].t, half)
+			if ok1 && ok2 {
+				v = append(v, math.Hypot(x, y)/b.torso)
+			}
+		}
+		if len(v) > 0 {
+			out.put(b.f[i].t, middle(v))
 		}
 	}
 	return out
 }
 
-// pathTo measures how far a foot is from its stance over time.
-func (b *body) pathTo(stance map[int]vec, ks []int, pan, at float64) signal {
+// middle is the median with the mean of the two middle values for even counts.
+func middle(v []float64) float64 {
+	slices.Sort(v)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// slopeAt is the least-squares slope within half seconds of t0.
+func (s signal) slopeAt(t0, half float64) (float64, bool) {
+	var n, mt, mv float64
+	for i := range s.t {
+		if math.Abs(s.t[i]-t0) <= half {
+			n, mt, mv = n+1, mt+s.t[i], mv+s.v[i]
+		}
+	}
+	if n < 2 {
+		return 0, false
+	}
+	mt, mv = mt/n, mv/n
+	var tt, tv float64
+	for i := range s.t {
+		if math.Abs(s.t[i]-t0) <= half {
+			tt += (s.t[i] - mt) * (s.t[i] - mt)
+			tv += (s.t[i] - mt) * (s.v[i] - mv)
+		}
+	}
+	return tv / tt, tt > 0
+}
+
+// landing walks back through a planted foot's speeds to where it was coming
+// down, and takes the instant at which its speed had fallen to half: where a
+// path bends from moving to standing, a centred slope is halfway between both.
+func (b *body) landing(s signal, from, earliest float64) contact {
+	i := len(s.t) - 1
+	for i >= 0 && s.t[i] > from {
+		i--
+	}
+	for i >= 0 && s.t[i] >= earliest && s.v[i] > footSpeed { // still settling, or mistracked
+		i--
+	}
+	for i >= 0 && s.t[i] >= earliest && !(s.v[i] > footSpeed && (i == 0 || s.v[i-1] > footSpeed)) {
+		i--
+	}
+	if i < 0 || s.t[i] < earliest {
+		return contact{why: "the foot is not seen coming down"}
+	}
+	if i+1 >= len(s.t) || s.t[i+1]-s.t[i] > armLost {
+		return contact{why: "the foot is hidden as it comes down"}
+	}
+	top := s.v[i]
+	for k := i; k >= 0 && s.t[i]-s.t[k] <= math.Max(approachSeconds, 1.5*b.dt); k-- {
+		top = math.Max(top, s.v[k])
+	}
+	// The rest level is what the tracker's jitter leaves of a standing foot.
+	rest := s.v[i+1]
+	for k := i + 1; k < len(s.t) && s.t[k]-s.t[i] <= 0.06; k++ {
+		rest = math.Min(rest, s.v[k])
+	}
+	half := (math.Min(top, 3*footSpeed) + rest) / 2
+	k := i
+	for k > 0 && s.v[k] < half && s.t[i]-s.t[k] < approachSeconds {
+		k--
+	}
+	for k+1 < len(s.t) && s.v[k+1] >= half {
+		k++
+	}
+	if k+1 >= len(s.t) {
+		return contact{why: "the foot is hidden as it comes down"}
+	}
+	u := clamp((s.v[k]-half)/math.Max(s.v[k]-s.v[k+1], 1e-9), 0, 1)
+	return contact{t: s.t[k] + u*(s.t[k+1]-s.t[k]), spread: math.Hypot(0.35*b.dt, 0.009)}
+}
+
+// pan is the speed of the picture's ground, pixels a second, seen from a foot
+// that stands between two instants; 0 for a still camera. A camera pans with the
+// bowler, who then hardly moves in the picture while the ground runs back; any
+// other drift of the foot is the tracker's.
+func (b *body) pan(d delivery, ks []int, from, to float64) float64 {
+	var v []float64
+	for _, k := range ks {
+		var s signal
+		for i := range b.f {
+			if f := &b.f[i]; f.t >= from && f.t <= to && f.p[k].ok {
+				s.put(f.t, f.p[k].x)
+			}
+		}
+		if x, ok := s.slopeAt((from+to)/2, to-from); ok && len(s.t) >= 3 {
+			v = append(v, x)
+		}
+	}
+	if len(v) == 0 {
+		return 0
+	}
+	if p := middle(v); d.dir*p < -panTorso*b.torso && d.travel < panTravel {
+		return p
+	}
+	return 0
+}
+
+// Limits of arrival, in torso lengths from where the foot stands.
+const (
+	awayTorso  = 0.2
+	agreeFoot  = 0.06 // seconds between the two ways of finding a contact
+	standFrom  = 0.05 // seconds before release
+	standUntil = 0.06 // seconds after it
+)
+
+// arrival is a second way to find front-foot contact: the last instant at which
+// the foot was away from where it stands at release. Speed sees the contact
+// early when a model draws the foot to the ground, distance sees it late, so
+// their mean is taken where they agree.
+func (b *body) arrival(ks []int, release, pan, bySpeed float64) (contact, bool) {
+	s := b.distanceFrom(ks, release, pan)
+	k := -1
+	for i := len(s.t) - 1; i >= 0 && s.t[i] >= release-maxFrontToRelease; i-- {
+		if s.t[i] <= release-minFrontToRelease && s.v[i] > awayTorso {
+			k = i
+			break
+		}
+	}
+	if k < 0 || k+1 >= len(s.t) || s.t[k+1]-s.t[k] > armLost {
+		return contact{}, false
+	}
+	var approach signal
+	for i := k; i >= 0 && s.t[k]-s.t[i] <= math.Max(0.05, 2*b.dt) && s.v[i] < 1.6; i-- {
+		approach.put(s.t[i], s.v[i])
+	}
+	t := s.t[k] + (s.t[k+1]-s.t[k])*clamp((s.v[k]-awayTorso/2)/math.Max(s.v[k]-s.v[k+1], 1e-6), 0, 1)
+	if v, ok := approach.slopeAt(s.t[k], 0.2); ok && len(approach.t) >= 3 && v < -1 {
+		t = clamp(s.t[k]+(awayTorso/4-s.v[k])/v, s.t[k], s.t[k+1]+b.dt/2)
+	}
+	apart := math.Abs(t - bySpeed)
+	if apart > math.Max(agreeFoot, 2*b.dt) {
+		return contact{}, false
+	}
+	return contact{t: (t + bySpeed) / 2, spread: math.Hypot(math.Hypot(0.3*b.dt, 0.007), apart/3)}, true
+}
+
+// distanceFrom is how far a foot is from where it stands around release, in
+// torso lengths, each landmark against its own place.
+func (b *body) distanceFrom(ks []int, release, pan float64) signal {
+	stand := map[int]vec{}
+	for _, k := range ks {
+		var x, y []float64
+		for i := range b.f {
+			f := &b.f[i]
+			if f.p[k].ok && f.t >= release-b.window(standFrom) && f.t <= release+math.Max(standUntil, 2*b.dt) {
+				x, y = append(x, f.p[k].x-pan*f.t), append(y, f.p[k].y)
+			}
+		}
+		if len(x) >= 2 {
+			stand[k] = vec{middle(x), middle(y)}
+		}
+	}
 	var s signal
 	for i := range b.f {
 		f := &b.f[i]
 		sum, n := 0.0, 0
 		for _, k := range ks {
-			st, ok := stance[k]
-			if !ok || !f.p[k].ok {
-				continue
+			if at, ok := stand[k]; ok && f.p[k].ok {
+				sum += f.p[k].vec.sub(vec{pan * f.t, 0}).sub(at).length() / b.torso
+				n++
 			}
-			d := f.p[k].vec.sub(vec{pan * (f.t - at), 0}).sub(st)
-			sum += d.length() / b.torso
-			n++
 		}
 		if n > 0 {
 			s.put(f.t, sum/float64(n))
@@ -61,117 +245,3 @@ func (b *body) pathTo(stance map[int]vec, ks []int, pan, at float64) signal {
 	}
 	return s
 }
-
-// landing walks back from the stance to the last instant at which the foot was
-// away from it, and extends its approach to the stance.
-func (b *body) landing(s signal, from, earliest float64) contact {
-	k := -1
-	for i := len(s.t) - 1; i >= 0; i-- {
-		if s.t[i] > from {
-			continue
-		}
-		if s.t[i] < earliest {
-			break
-		}
-		if s.v[i] > plantedTorso {
-			k = i
-			break
-		}
-	}
-	if k < 0 {
-		return contact{why: "the foot is not seen coming down"}
-	}
-	if k+1 >= len(s.t) || s.t[k+1]-s.t[k] > armLost {
-		return contact{why: "the foot is hidden as it comes down"}
-	}
-	rest := b.restLevel(s, s.t[k+1], from)
-	var ts, vs []float64
-	for i := k; i >= 0 && s.t[k]-s.t[i] <= math.Max(0.05, 2*b.dt) && s.v[i] < 1.6; i-- {
-		ts, vs = append(ts, s.t[i]), append(vs, s.v[i])
-	}
-	// The approach ends where the straight line through it meets the rest level.
-	t := s.t[k] + (s.t[k+1]-s.t[k])*clamp((s.v[k]-rest)/math.Max(s.v[k]-s.v[k+1], 1e-6), 0, 1)
-	if len(ts) >= 3 {
-		if e, ok := fitAt(ts, vs, s.t[k], 0.2, 1); ok && e.slope < -1 {
-			t = s.t[k] + (rest-e.value)/e.slope
-		}
-	}
-	t = clamp(t, s.t[k], s.t[k+1]+b.dt/2)
-	return contact{t: t, spread: math.Hypot(0.35*b.dt, 0.008)}
-}
-
-func (b *body) restLevel(s signal, from, to float64) float64 {
-	var v []float64
-	for i := range s.t {
-		if s.t[i] >= from && s.t[i] <= to {
-			v = append(v, s.v[i])
-		}
-	}
-	if len(v) == 0 {
-		return 0.05
-	}
-	return math.Min(median(v), plantedTorso/2)
-}
-
-// contacts finds back-foot and front-foot contact before a release, and the
-// camera's pan in pixels a second seen from the planted front foot.
-func (b *body) contacts(d delivery) (back, front contact, pan float64) {
-	fm, bm := marks(d.arm.other()), marks(d.arm)
-	frontMarks := []int{fm.ankle, fm.heel, fm.toe}
-	backMarks := []int{bm.ankle, bm.heel, bm.toe}
-	from, to := d.release-b.window(0.045), d.release+math.Max(0.06, 2*b.dt)
-	pan = b.pan(frontMarks, from, to)
-	st := b.stanceOf(frontMarks, from, to, pan, d.release)
-	if len(st) == 0 {
-		front = contact{why: "the front foot is out of sight at release"}
-		back = contact{why: "front-foot contact was not found"}
-		return back, front, pan
-	}
-	front = b.landing(b.pathTo(st, frontMarks, pan, d.release), d.release-minFrontToRelease, d.release-maxFrontToRelease)
-	if front.why != "" {
-		back = contact{why: "front-foot contact was not found"}
-		return back, front, pan
-	}
-	from, to = front.t-0.11, front.t-0.02
-	if to-from < 2.2*b.dt {
-		from = to - 2.2*b.dt
-	}
-	st = b.stanceOf(backMarks, from, to, pan, front.t)
-	if len(st) == 0 {
-		return contact{why: "the back foot is out of sight before front-foot contact"}, front, pan
-	}
-	back = b.landing(b.pathTo(st, backMarks, pan, front.t), front.t-minBackToFront, front.t-maxBackToFront)
-	return back, front, pan
-}
-
-// pan is the speed of the picture's ground, pixels a second, seen from a foot
-// that stands between two instants; 0 when it is too small to tell.
-func (b *body) pan(ks []int, from, to float64) float64 {
-	var v []float64
-	for _, k := range ks {
-		var t, x []float64
-		for i := range b.f {
-			f := &b.f[i]
-			if f.t >= from && f.t <= to && f.p[k].ok {
-				t, x = append(t, f.t), append(x, f.p[k].x)
-			}
-		}
-		if len(t) < 3 {
-			continue
-		}
-		if e, ok := fitAt(t, x, (from+to)/2, (to-from)*0.8, 1); ok {
-			v = append(v, e.slope)
-		}
-	}
-	if len(v) == 0 {
-		return 0
-	}
-	if p := median(v); math.Abs(p) > panTorso*b.torso {
-		return p
-	}
-	return 0
-}
-
-// panTorso is the least pan that is told from a foot's own jitter, in torso
-// lengths a second.
-const panTorso = 1.0

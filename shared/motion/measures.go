@@ -14,11 +14,11 @@ func (s *study) measures() []Measure {
 	lean := s.b.trunkLean(s.d.dir)
 	rel := contact{t: s.d.release, spread: s.releaseSpread()}
 	out := []Measure{
-		s.angle(ElbowAngle, Release, elbow, rel, bandElbow, srcElbow, m.shoulder, m.elbow, m.wrist),
+		s.angle(ElbowAngle, Release, elbow, 2, rel, bandElbow, srcElbow, m.shoulder, m.elbow, m.wrist),
 		s.extension(elbow, rel),
-		s.angle(FrontKneeAngle, FrontFootContact, knee, s.front, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
-		s.angle(FrontKneeAngle, Release, knee, rel, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
-		s.angle(TrunkForward, Release, lean, rel, bandTrunk, srcTrunk, m.shoulder, k.shoulder, m.hip, k.hip),
+		s.angle(FrontKneeAngle, FrontFootContact, knee.since(s.front.t-s.b.dt/3), 1, s.front, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
+		s.angle(FrontKneeAngle, Release, knee, 2, rel, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
+		s.angle(TrunkForward, Release, lean, 2, rel, bandTrunk, srcTrunk, m.shoulder, k.shoulder, m.hip, k.hip),
 		{Name: TrunkSide, Phase: Release, Unit: Degrees, Source: srcSide,
 			NotMeasured: "a side-on view cannot show it; film from behind or in front as well"},
 		s.armAngle(rel),
@@ -60,14 +60,14 @@ func notMeasured(name string, p PhaseName, unit, src, why string) Measure {
 }
 
 // angle is a joint or segment angle at an instant.
-func (s *study) angle(name string, p PhaseName, sig signal, at contact, base bandBase, src string, used ...int) Measure {
+func (s *study) angle(name string, p PhaseName, sig signal, degree int, at contact, base bandBase, src string, used ...int) Measure {
 	if at.why != "" {
 		return notMeasured(name, p, Degrees, src, at.why)
 	}
 	if why := s.unsupported(base); why != "" {
 		return notMeasured(name, p, Degrees, src, why)
 	}
-	e, ok := sig.at(at.t, s.b.window(0.036), 2)
+	e, ok := sig.at(at.t, s.b.window(0.036*float64(3-degree)), degree)
 	if !ok {
 		return notMeasured(name, p, Degrees, src, "the joints are hidden or blurred at that instant")
 	}
@@ -159,7 +159,7 @@ func (s *study) armAngle(rel contact) Measure {
 		return notMeasured(ArmAngle, Release, Degrees, srcElbow, "the arm is hidden or blurred at release")
 	}
 	m := marks(s.d.arm)
-	return s.angle(ArmAngle, Release, sig, rel, bandArm, srcElbow, m.shoulder, m.wrist)
+	return s.angle(ArmAngle, Release, sig, 2, rel, bandArm, srcElbow, m.shoulder, m.wrist)
 }
 
 func (s *study) armSpeed(rel contact) Measure {

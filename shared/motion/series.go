@@ -73,7 +73,7 @@ func (s *study) warnings() []string {
 		turn := s.d.armSpeed * s.b.dt
 		out = append(out, fmt.Sprintf("Filmed at %.0f frames a second: the bowling arm turns about %.0f degrees from one frame to the next. Film at 120 to 240 frames a second, side on, for narrower bands.", rate, turn))
 	}
-	if s.side > 0.4 {
+	if s.side > 0.5 {
 		out = append(out, "The camera does not stand square to the run-up. Film from the side, level with the bowling crease.")
 	}
 	if s.b.torso < 45 {
