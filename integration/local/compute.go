@@ -1,0 +1,61 @@
+package local
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"fastbowlinglab/integration/local/ecs"
+	"fastbowlinglab/integration/local/endpoint"
+	"fastbowlinglab/integration/local/lambdaapi"
+	"fastbowlinglab/shared/names"
+)
+
+// closeGrace is how long workers have to leave when the cloud closes.
+const closeGrace = 10 * time.Second
+
+// Lambda is the Lambda service.
+func (c *Cloud) Lambda() *lambdaapi.Service { return c.lambda }
+
+// Tasks is the ECS cluster.
+func (c *Cloud) Tasks() *ecs.Cluster { return c.tasks }
+
+func (c *Cloud) startStates() error {
+	arns := map[string]string{}
+	for _, f := range c.cfg.Functions {
+		if !f.State {
+			continue
+		}
+		arn, err := c.lambda.Publish(f.Name)
+		if err != nil {
+			return err
+		}
+		arns[f.ARNPlaceholder()] = arn
+	}
+	st, err := c.cfg.States(StatesDeps{Functions: arns, Invoke: c.lambda.Invoke, Changed: c.changed,
+		Dir: c.state("executions"), Root: c.cfg.Root})
+	if err != nil {
+		return fmt.Errorf("step functions: %w", err)
+	}
+	c.states = st
+	c.later(st.Close)
+	c.services.Services[endpoint.States] = st
+	return nil
+}
+
+func (c *Cloud) startTasks() error {
+	env, err := Environment(names.PoseWorker, names.WorkerEnv(), c.place(), c.cfg.Env)
+	if err != nil {
+		return err
+	}
+	c.tasks, err = ecs.New(ecs.Config{Account: Account, Region: Region, Program: c.cfg.worker(), Env: env,
+		Dir: filepath.Dir(c.cfg.worker()), Logs: c.cfg.Logs, State: c.state("ecs.json"), URL: c.Endpoint,
+		StopGrace: c.cfg.StopGrace, Backoff: c.cfg.TaskBackoff, Log: c.cfg.Log})
+	if err != nil {
+		return err
+	}
+	c.later(func() error { c.tasks.Close(closeGrace); return nil })
+	c.services.Services[endpoint.ECS] = c.tasks
+	c.services.Services[endpoint.ECSAgent] = c.tasks
+	return nil
+}

@@ -1,0 +1,4 @@
+package local
+
+// host is the program of the restart test: it is filled in there.
+func host(string) {}
