@@ -86,9 +86,12 @@ type RenderOut struct {
 	JSONKey string `json:"json_key"`
 }
 
-// DeliverIn is the payload of deliver.
+// DeliverIn is the payload of deliver. Execution, here and below, is the name of
+// the asking execution, "" from a definition of an earlier release: a repeat by
+// the same one is told that its own end stands.
 type DeliverIn struct {
 	Run
+	Execution string `json:"execution,omitempty"`
 	PDFKey    string `json:"pdf_key"`
 	JSONKey   string `json:"json_key"`
 	ResultKey string `json:"result_key"`
@@ -97,15 +100,17 @@ type DeliverIn struct {
 // RejectIn is the payload of reject.
 type RejectIn struct {
 	Run
-	Reason string `json:"reason"`
+	Execution string `json:"execution,omitempty"`
+	Reason    string `json:"reason"`
 }
 
 // SettleIn is the payload of settle as the state machine sends it. The same
 // function also takes EventBridge's "Step Functions Execution Status Change".
 type SettleIn struct {
 	Run
-	Error string `json:"error"`
-	Cause string `json:"cause"`
+	Execution string `json:"execution,omitempty"`
+	Error     string `json:"error"`
+	Cause     string `json:"cause"`
 }
 
 // EndOut is the answer of deliver, reject and settle: the end that stands, and
