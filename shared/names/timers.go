@@ -15,7 +15,9 @@ const (
 	ClaimTimeout      = 7 * 24 * time.Hour
 	QueueRetention    = 14 * 24 * time.Hour
 	ClipLifecycle     = 30 * 24 * time.Hour
-	StopGrace         = 110 * time.Second // ECS stop timeout; Fargate allows 120 s
+	WorkLifecycle     = 30 * 24 * time.Hour // keypoints, key frames and texts; they outlive the longest open analysis
+	PoseNoProgress    = 120 * time.Second   // a pass that has not moved for so long is given up
+	StopGrace         = 110 * time.Second   // ECS stop timeout; Fargate allows 120 s
 	ReconcilePeriod   = 5 * time.Minute
 	ALBIdleTimeout    = 900 * time.Second
 	MaxJobVisibility  = 12 * time.Hour // SQS's limit on one message's visibility
