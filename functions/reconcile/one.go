@@ -1,0 +1,148 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/metric"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/outcome"
+	"fastbowlinglab/shared/reason"
+)
+
+// by names the reconciler as the writer of an end.
+const by = names.FnReconcile
+
+// Time that others get before the reconciler steps in. Step Functions' answers
+// about executions lag a little behind, and settle comes first.
+const (
+	startGrace  = time.Minute     // from the confirm: the API is starting it
+	settleGrace = 2 * time.Minute // from the end of an execution
+	ghostGrace  = 15 * time.Minute
+)
+
+// one does what an open analysis needs. The row may be a moment old; every
+// change is made under a condition.
+func (d Deps) one(ctx context.Context, r analysis.Row, out *Out) error {
+	now := d.now()
+	switch r.Status {
+	case analysis.Reserved:
+		if !r.Overdue(now) {
+			return nil
+		}
+		res, err := d.Ends.Expire(ctx, r.AnalysisID, by)
+		if err == nil && res.Won {
+			out.Expired++
+			metric.Count(ctx, metric.DeadlineReached, 1, "analysis_id", r.AnalysisID, "status", r.Status)
+		}
+		return err
+	case analysis.Queued, analysis.Analysing:
+		if r.Overdue(now) {
+			return d.overdue(ctx, r, out)
+		}
+		return d.alive(ctx, r, now, out)
+	}
+	return fmt.Errorf("open row with status %q", r.Status)
+}
+
+// overdue ends an analysis that is past its deadline. The end comes first, so
+// that its reason is the deadline and not the stop that follows.
+func (d Deps) overdue(ctx context.Context, r analysis.Row, out *Out) error {
+	if err := d.fail(ctx, r, reason.DeadlinePassed, out); err != nil {
+		return err
+	}
+	metric.Count(ctx, metric.DeadlineReached, 1, "analysis_id", r.AnalysisID, "status", r.Status)
+	return analysis.Stop(ctx, d.Steps, d.MachineARN, execution(r), "DeadlinePassed")
+}
+
+func (d Deps) fail(ctx context.Context, r analysis.Row, why reason.Code, out *Out) error {
+	res, err := d.Ends.Fail(ctx, r.AnalysisID, r.Attempt, "", by, why)
+	if err == nil && res.Won {
+		out.Failed++
+	}
+	return err
+}
+
+// execution is the name of the execution that holds, or should hold, r.
+func execution(r analysis.Row) string {
+	if r.Execution != "" {
+		return r.Execution
+	}
+	return analysis.ExecutionName(r.AnalysisID, r.Attempt)
+}
+
+// alive sees to it that an analysis has a living execution, or ends.
+func (d Deps) alive(ctx context.Context, r analysis.Row, now time.Time, out *Out) error {
+	if r.Status == analysis.Queued {
+		if now.Sub(r.QueuedAt) < startGrace {
+			return nil
+		}
+		existed, err := analysis.Start(ctx, d.Steps, d.MachineARN, r.AnalysisID, r.Attempt)
+		if err != nil {
+			return err
+		}
+		if !existed { // also said of one that runs already with the same input
+			out.Started++
+			return nil
+		}
+	}
+	arn, err := analysis.ExecutionARN(d.MachineARN, execution(r))
+	if err != nil {
+		return err
+	}
+	ex, err := d.Steps.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+	if awserr.KindOf(err) == awserr.NotFound {
+		if now.Sub(r.StartedAt) < ghostGrace {
+			return nil
+		}
+		return d.fail(ctx, r, reason.Stopped, out)
+	}
+	if err != nil {
+		return fmt.Errorf("describe execution %s: %w", execution(r), err)
+	}
+	if running(ex.Status) || ex.StopDate == nil || now.Sub(*ex.StopDate) < settleGrace {
+		return nil
+	}
+	code := ""
+	if ex.Error != nil {
+		code = *ex.Error
+	}
+	return d.fail(ctx, r, outcome.ReasonOfStatus(string(ex.Status), code), out)
+}
+
+func running(s sfntypes.ExecutionStatus) bool {
+	return s == sfntypes.ExecutionStatusRunning || s == sfntypes.ExecutionStatusPendingRedrive
+}
+
+// queueCounts are what a queue holds: waiting, in hands, and not yet due.
+var queueCounts = []sqstypes.QueueAttributeName{
+	sqstypes.QueueAttributeNameApproximateNumberOfMessages,
+	sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
+	sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed,
+}
+
+func (d Deps) queued(ctx context.Context) (bool, error) {
+	got, err := d.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &d.QueueURL, AttributeNames: queueCounts})
+	if err != nil {
+		return false, fmt.Errorf("count the queue: %w", err)
+	}
+	for _, name := range queueCounts {
+		n, err := strconv.Atoi(got.Attributes[string(name)])
+		if err != nil { // an answer without a count is no proof of an empty queue
+			return false, fmt.Errorf("count the queue: %s is %q", name, got.Attributes[string(name)])
+		}
+		if n > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
