@@ -18,6 +18,7 @@ import (
 	"fastbowlinglab/integration/local/dynoxide"
 	"fastbowlinglab/integration/local/ecs"
 	"fastbowlinglab/integration/local/endpoint"
+	"fastbowlinglab/integration/local/httpapi"
 	"fastbowlinglab/integration/local/kumo"
 	"fastbowlinglab/integration/local/lambdaapi"
 	"fastbowlinglab/integration/local/pump"
@@ -30,20 +31,20 @@ func Prepare(dir string) error { return kumo.Prepare(kumoDir(dir)) }
 // Cloud is a running embedded cloud.
 type Cloud struct {
 	Endpoint string // URL of the one endpoint, http://127.0.0.1:port
+	API      string // base URL of the HTTP API
 	Logs     string // folder of the log files
 
-	cfg      Config
-	listener net.Listener
-	server   *http.Server
+	cfg                   Config
+	listener, apiListener net.Listener
+
+	issuer   *httpapi.Issuer
 	services *endpoint.Router // without faults: for the cloud's own calls
 	kumo     http.Handler
 	db       *dynoxide.DB
 	lambda   *lambdaapi.Service
-	states   States
 	tasks    *ecs.Cluster
 	mails    int // sent before this start, in memory only
 
-	stop    context.CancelFunc // of what runs in the background
 	running sync.WaitGroup
 	undo    []func() error // in the order in which it was made
 	once    sync.Once
@@ -105,29 +106,44 @@ func (c *Cloud) folders(context.Context) error {
 		c.cfg.Logs = dir
 	}
 	c.Logs = c.cfg.Logs
-	return os.MkdirAll(c.cfg.Logs, 0o755)
+	if err := os.MkdirAll(c.cfg.Logs, 0o755); err != nil {
+		return err
+	}
+	return c.openIssuer()
 }
 
-// listen takes the endpoint's address, which everything else must know; it is
-// served once all is there.
-func (c *Cloud) listen(ctx context.Context) error {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", c.cfg.Addr)
-	if err != nil {
+// listen takes the addresses, which everything else must know; they are served
+// once all is there.
+func (c *Cloud) listen(ctx context.Context) (err error) {
+	if c.listener, err = c.loopback(ctx, c.cfg.Addr); err != nil {
 		return fmt.Errorf("endpoint: %w", err)
 	}
-	c.listener = l
+	if c.apiListener, err = c.loopback(ctx, c.cfg.APIAddr); err != nil {
+		return fmt.Errorf("HTTP API: %w", err)
+	}
+	c.Endpoint = "http://" + c.listener.Addr().String()
+	c.API = "http://" + c.apiListener.Addr().String()
+	return nil
+}
+
+// loopback listens on an address of this machine alone: the cloud checks no
+// signatures.
+func (c *Cloud) loopback(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
 	c.later(func() error {
-		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // the server closes it too
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // its server closes it too
 			return err
 		}
 		return nil
 	})
 	if !l.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		return fmt.Errorf("endpoint: %s is not on loopback: the cloud checks no signatures", c.cfg.Addr)
+		return nil, fmt.Errorf("%s is not on loopback", addr)
 	}
-	c.Endpoint = "http://" + l.Addr().String()
-	return nil
+	return l, nil
 }
 
 // state is a path in the state folder, "" when state lives in memory.
@@ -192,7 +208,9 @@ func (c *Cloud) AWS() aws.Config {
 }
 
 // place says where things are.
-func (c *Cloud) place() Place { return Place{Endpoint: c.Endpoint, Root: c.cfg.Root} }
+func (c *Cloud) place() Place {
+	return Place{Endpoint: c.Endpoint, APIURL: c.API, Root: c.cfg.Root, Fonts: c.cfg.Fonts}
+}
 
 // compute starts Lambda, Step Functions and ECS. ECS comes last: it may start
 // tasks at once, and they use the rest.
@@ -212,19 +230,26 @@ func (c *Cloud) compute(context.Context) error {
 	return c.startTasks()
 }
 
-// serve opens the endpoint.
+// serve opens the endpoint and the HTTP API.
 func (c *Cloud) serve(context.Context) error {
-	c.server = &http.Server{ReadHeaderTimeout: 10 * time.Second,
-		Handler: &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept}}
-	c.later(c.server.Close)
-	c.running.Go(func() { _ = c.server.Serve(c.listener) }) // ends when Close closes it
+	api, err := httpapi.New(httpapi.Config{Lambda: c.lambda, Auth: c.issuer.Authorizer(), Log: c.cfg.Log})
+	if err != nil {
+		return fmt.Errorf("HTTP API: %w", err)
+	}
+	c.open(c.listener, &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept})
+	c.open(c.apiListener, api)
 	return nil
+}
+
+func (c *Cloud) open(l net.Listener, h http.Handler) {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	c.later(srv.Close)
+	c.running.Go(func() { _ = srv.Serve(l) }) // ends when Close closes it
 }
 
 // sources starts what invokes functions by itself: streams and schedules.
 func (c *Cloud) sources(context.Context) error {
 	ctx, cancel := context.WithCancel(context.Background())
-	c.stop = cancel
 	c.later(func() error { cancel(); return nil })
 	for _, f := range c.cfg.Functions {
 		if f.Stream != nil {

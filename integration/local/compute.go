@@ -37,7 +37,6 @@ func (c *Cloud) startStates() error {
 	if err != nil {
 		return fmt.Errorf("step functions: %w", err)
 	}
-	c.states = st
 	c.later(st.Close)
 	c.services.Services[endpoint.States] = st
 	return nil

@@ -29,14 +29,18 @@ type Config struct {
 	// Dir keeps all state, so that the next start goes on from there. "" keeps
 	// state in memory; a folder needs Prepare first in main.
 	Dir string
-	// Addr is the endpoint's address on loopback. Default: a free port.
-	Addr string
+	// Addr is the endpoint's address on loopback, and APIAddr the HTTP API's.
+	// Default: a free port.
+	Addr, APIAddr string
 	// Root is the project's folder, with node_modules. Default: found upwards from
 	// the working directory.
 	Root string
 	// Binaries holds <function>/bootstrap for each function and poseworker.
-	// Default: Root/bin.
+	// Default: Root/.local/bin, where make functions puts them.
 	Binaries string
+	// Fonts is the folder of the report's fonts. Default: Root/.local/fonts, where
+	// make functions puts them.
+	Fonts string
 	// Functions that exist. Default: names.Functions().
 	Functions []names.Function
 	// Env adds to and overrides the environment of functions and worker.
@@ -81,8 +85,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Addr == "" {
 		c.Addr = "127.0.0.1:0"
 	}
+	if c.APIAddr == "" {
+		c.APIAddr = "127.0.0.1:0"
+	}
 	if c.Binaries == "" {
-		c.Binaries = filepath.Join(c.Root, "bin")
+		c.Binaries = filepath.Join(c.Root, ".local/bin")
+	}
+	if c.Fonts == "" {
+		c.Fonts = filepath.Join(c.Root, ".local/fonts")
 	}
 	if c.Functions == nil {
 		c.Functions = names.Functions()
@@ -93,7 +103,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	for _, p := range []*string{&c.Dir, &c.Root, &c.Binaries, &c.Logs} {
+	for _, p := range []*string{&c.Dir, &c.Root, &c.Binaries, &c.Fonts, &c.Logs} {
 		if *p == "" {
 			continue
 		}

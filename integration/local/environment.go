@@ -22,6 +22,7 @@ type Place struct {
 	Endpoint string // URL of the endpoint
 	APIURL   string // base URL of the HTTP API
 	Root     string // the project's folder
+	Fonts    string // folder of the report's fonts
 }
 
 // Values gives the value of every environment variable that shared/names
@@ -36,7 +37,7 @@ func (p Place) Values() map[string]string {
 		names.EnvMailFrom:        MailFrom,
 		names.EnvAPIURL:          p.APIURL,
 		names.EnvParameters:      names.Parameters,
-		names.EnvFonts:           filepath.Join(npm, "@expo-google-fonts"),
+		names.EnvFonts:           p.Fonts,
 		names.EnvModels:          filepath.Join(npm, "@mediapipe/pose"),
 		names.EnvORT:             filepath.Join(npm, "onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"),
 		names.EnvPoseModel:       "full",

@@ -32,65 +32,18 @@ func newEvent(source, detailType string, at time.Time, resource string, detail a
 		Region: Region, Resources: []string{resource}, Detail: detail}
 }
 
-// executionDetail is the detail of "Step Functions Execution Status Change".
-type executionDetail struct {
-	ExecutionARN    string    `json:"executionArn"`
-	StateMachineARN string    `json:"stateMachineArn"`
-	Name            string    `json:"name"`
-	Status          string    `json:"status"`
-	StartDate       int64     `json:"startDate"` // milliseconds
-	StopDate        *int64    `json:"stopDate"`
-	Input           string    `json:"input"`
-	Output          *string   `json:"output"`
-	InputDetails    *included `json:"inputDetails"`
-	OutputDetails   *included `json:"outputDetails"`
-	Error           *string   `json:"error"`
-	Cause           *string   `json:"cause"`
-	VersionARN      *string   `json:"stateMachineVersionArn"`
-	AliasARN        *string   `json:"stateMachineAliasArn"`
-	RedriveCount    int       `json:"redriveCount"`
-	RedriveDate     *int64    `json:"redriveDate"`
-	RedriveStatus   string    `json:"redriveStatus"`
-	RedriveReason   *string   `json:"redriveStatusReason"`
-}
-
-type included struct {
-	Included bool `json:"included"`
-}
-
-// Event is the change as EventBridge delivers it.
-func (s StatusChange) Event() ([]byte, error) {
-	d := executionDetail{
-		ExecutionARN: s.ExecutionARN, StateMachineARN: s.StateMachineARN, Name: s.Name, Status: s.Status,
-		StartDate: s.Start.UnixMilli(), Input: s.Input, Output: s.Output, Error: s.Error, Cause: s.Cause,
-		InputDetails: &included{true}, RedriveStatus: "NOT_REDRIVABLE",
-	}
-	at := s.Start
-	if !s.Stop.IsZero() {
-		at = s.Stop
-		ms := s.Stop.UnixMilli()
-		d.StopDate = &ms
-	}
-	if s.Output != nil {
-		d.OutputDetails = &included{true}
-	}
-	if s.Status == "FAILED" || s.Status == "TIMED_OUT" || s.Status == "ABORTED" {
-		d.RedriveStatus = "REDRIVABLE"
-	}
-	return json.Marshal(newEvent("aws.states", "Step Functions Execution Status Change", at, s.ExecutionARN, d))
-}
-
 // ends are the statuses that the rule for Function.Ended matches.
 var ends = map[string]bool{"FAILED": true, "TIMED_OUT": true, "ABORTED": true}
 
-// changed delivers a status change to the functions whose rule matches it.
+// changed delivers the status change of an execution to the functions whose
+// rule matches it. It does not block.
 func (c *Cloud) changed(s StatusChange) {
 	if !ends[s.Status] {
 		return
 	}
-	payload, err := s.Event()
+	payload, err := json.Marshal(newEvent("aws.states", "Step Functions Execution Status Change", s.At, s.ExecutionARN, s.Detail))
 	if err != nil {
-		c.cfg.Log.Error("event not made", "execution", s.Name, "error", err)
+		c.cfg.Log.Error("event not made", "execution", s.ExecutionARN, "error", err)
 		return
 	}
 	for _, f := range c.cfg.Functions {

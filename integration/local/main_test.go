@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 // The functions of the tests. Each notes what reached it in the effects table.
 var testFunctions = []names.Function{
 	{Name: "echo", Timeout: 10 * time.Second, MemoryMB: 128, State: true, Env: []string{names.Effects.Env, names.EnvBucket}},
+	{Name: names.FnAPI, Timeout: 10 * time.Second, MemoryMB: 128},
 	{Name: "notify", Timeout: 10 * time.Second, MemoryMB: 128, Stream: &names.Notices, Env: []string{names.Effects.Env}},
 	{Name: "settle", Timeout: 10 * time.Second, MemoryMB: 128, Ended: true, Env: []string{names.Effects.Env}},
 	{Name: "reconcile", Timeout: 10 * time.Second, MemoryMB: 128, Every: time.Hour, Env: []string{names.Effects.Env}},
@@ -57,6 +58,11 @@ func program(name string) any {
 				return nil, errors.New("asked to fail")
 			}
 			return map[string]any{"in": in, "bucket": os.Getenv(names.EnvBucket)}, nil
+		}
+	case names.FnAPI:
+		return func(_ context.Context, in events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+			return events.APIGatewayV2HTTPResponse{StatusCode: 200,
+				Body: in.RouteKey + " " + in.RequestContext.Authorizer.JWT.Claims["sub"]}, nil
 		}
 	case "notify":
 		return func(ctx context.Context, in events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {

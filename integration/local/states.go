@@ -26,16 +26,10 @@ type StatesDeps struct {
 	Root    string // the project's folder
 }
 
-// StatusChange says that an execution has a new status. Times and texts are as
-// DescribeExecution gives them; Output is nil unless it succeeded.
+// StatusChange says that an execution has a new status.
 type StatusChange struct {
-	ExecutionARN    string
-	StateMachineARN string
-	Name            string
-	Status          string // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
-	Start           time.Time
-	Stop            time.Time // zero while it runs
-	Input           string
-	Output          *string
-	Error, Cause    *string
+	At           time.Time
+	ExecutionARN string
+	Status       string // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
+	Detail       any    // of EventBridge's "Step Functions Execution Status Change", as JSON
 }

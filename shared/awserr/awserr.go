@@ -51,6 +51,7 @@ var codes = map[string]Kind{
 	"toomanyrequests":               Throttle,
 	"requestlimitexceeded":          Throttle,
 	"provisionedthroughputexceeded": Throttle,
+	"requestthrottled":              Throttle, // SQS
 	"slowdown":                      Throttle,
 	"serviceunavailable":            Throttle,
 	"resourcenotfound":              NotFound,
