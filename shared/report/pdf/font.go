@@ -27,6 +27,7 @@ type Font struct {
 type use struct {
 	glyph uint16
 	text  string
+	width float64 // thousandths of an em
 }
 
 // font finds or adds a face.
@@ -34,15 +35,15 @@ func (d *Doc) font(face *typeset.Face) *Font {
 	if f, ok := d.byName[face.Name]; ok {
 		return f
 	}
-	f := &Font{ref: d.obj.reserve(), index: len(d.fonts), face: face, codes: map[use]uint16{}, uses: []use{{}}}
+	f := &Font{ref: d.obj.reserve(), index: len(d.fonts), face: face, codes: map[use]uint16{}}
 	f.sfnt, f.err = parseSFNT(face.Data)
+	f.uses = []use{{width: f.width(0)}}
 	d.byName[face.Name] = f
 	d.fonts = append(d.fonts, f)
 	return f
 }
 
-func (f *Font) code(glyph uint16, text string) uint16 {
-	u := use{glyph, text}
+func (f *Font) code(u use) uint16 {
 	if c, ok := f.codes[u]; ok {
 		return c
 	}
@@ -90,7 +91,7 @@ func (f *Font) write(o *objects) error {
 func (f *Font) widths() string {
 	w := make([]string, len(f.uses))
 	for i, u := range f.uses {
-		w[i] = num(f.width(u.glyph))
+		w[i] = num(u.width)
 	}
 	return strings.Join(w, " ")
 }

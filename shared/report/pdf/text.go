@@ -61,8 +61,14 @@ func (w *runWriter) cluster(gs []typeset.Glyph) {
 		gs = marksFirst(gs)
 		fmt.Fprintf(&w.p.buf, "] TJ /Span <</ActualText %s>> BDC [", utf16Text(text))
 	}
-	for _, g := range gs {
-		w.glyph(g)
+	for i, g := range gs {
+		u := use{g.ID, g.Text, w.f.width(g.ID)}
+		if wide > 1 && i == len(gs)-1 {
+			// the text's end is where this glyph's width ends, so shaping's own
+			// advance must be in it
+			u.width = math.Round((g.Advance - g.DX) / w.size * 1000)
+		}
+		w.glyph(g, u)
 	}
 	if wide > 1 {
 		w.p.buf.WriteString("] TJ EMC [")
@@ -85,7 +91,7 @@ func marksFirst(gs []typeset.Glyph) []typeset.Glyph {
 	return append(out, gs[last])
 }
 
-func (w *runWriter) glyph(g typeset.Glyph) {
+func (w *runWriter) glyph(g typeset.Glyph, u use) {
 	if math.Abs(g.DY-w.rise) > 0.005 {
 		w.rise = g.DY
 		fmt.Fprintf(&w.p.buf, "] TJ %s Ts [", num(w.rise))
@@ -95,6 +101,6 @@ func (w *runWriter) glyph(g typeset.Glyph) {
 		fmt.Fprintf(&w.p.buf, "%d", int(-a))
 		w.owed -= a
 	}
-	fmt.Fprintf(&w.p.buf, "<%04X>", w.f.code(g.ID, g.Text))
-	w.owed += (g.Advance-g.DX)/w.size*1000 - w.f.width(g.ID)
+	fmt.Fprintf(&w.p.buf, "<%04X>", w.f.code(u))
+	w.owed += (g.Advance-g.DX)/w.size*1000 - u.width
 }

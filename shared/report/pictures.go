@@ -1,0 +1,197 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/report/pdf"
+)
+
+const (
+	tileH    = 202.0
+	captionH = 27.0
+)
+
+// pictures draws the key frames of a clip as a grid of three columns, in order
+// of time, with the main values in the last cell.
+func (s *sheet) pictures(c motion.Clip) {
+	ps := orderedPhases(c)
+	c.Phases = ps
+	wins := windows(c, columns3/tileH)
+	s.room(tileH + captionH)
+	cells := len(ps) + 1
+	for i := 0; i < cells; i += 3 {
+		s.room(tileH + captionH)
+		for j := i; j < min(i+3, cells); j++ {
+			x := left + float64(j-i)*(columns3+gutter)
+			if j == len(ps) {
+				s.glance(c, x, s.y, columns3, tileH)
+				continue
+			}
+			s.tile(c, ps[j], wins[j], x, s.y)
+		}
+		s.y += tileH + captionH
+	}
+}
+
+// orderedPhases gives a clip's phases in the order of a delivery, each once.
+func orderedPhases(c motion.Clip) []motion.Phase {
+	var out []motion.Phase
+	for _, name := range phaseOrder {
+		for _, p := range c.Phases {
+			if p.Name == name {
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// phaseTime gives the time of a phase, and whether the clip has it.
+func phaseTime(c motion.Clip, name motion.PhaseName) (float64, bool) {
+	for _, p := range c.Phases {
+		if p.Name == name {
+			return p.Time, true
+		}
+	}
+	return 0, false
+}
+
+// tile draws one key frame with its caption.
+func (s *sheet) tile(c motion.Clip, p motion.Phase, w window, x, y float64) {
+	f := figure{s: s, points: p.Points, arm: c.Arm, win: w, x: x, y: y, k: columns3 / w.w}
+	ms := f.marks(c, p)
+	im := s.picture(c, p.FrameKey, w, columns3)
+	s.page.Figure(altText(c, p, ms, im != nil), func() {
+		s.page.Push()
+		s.page.ClipRect(x, y, columns3, tileH, 5)
+		if im != nil {
+			s.page.Draw(im, x, y, columns3, tileH)
+		} else {
+			s.page.FillRect(x, y, columns3, tileH, 0, pdf.Colour{0xC4, 0xCC, 0xD6})
+			s.label("picture not available", coloured(stSmall, ink), x, y+tileH-18, columns3, centre)
+		}
+		f.draw()
+		f.drawMarks(ms, columns3, tileH)
+		s.page.Pop()
+	})
+	s.page.Tag("Caption", func() {
+		s.badge(phaseNumber(p.Name), x+6.5, y+tileH+12, 6.5, ink)
+		s.label(phaseWord(p.Name), stCaption, x+17, y+tileH+5.6, columns3-60, ragged)
+		s.label(relative(c, p.Time), stSmall, x, y+tileH+6, columns3, end)
+	})
+}
+
+// relative writes a time of a clip as seconds from release, or from the first
+// frame where there is no release.
+func relative(c motion.Clip, t float64) string {
+	rel, ok := phaseTime(c, motion.Release)
+	if !ok {
+		return number(t, 2) + " s"
+	}
+	d := t - rel
+	if d > -0.0005 && d < 0.0005 {
+		return "0 s"
+	}
+	s := number(d, 2) + " s"
+	if d > 0 {
+		s = "+" + s
+	}
+	return s
+}
+
+func altText(c motion.Clip, p motion.Phase, ms []angleMark, have bool) string {
+	parts := []string{phaseWord(p.Name) + " of clip " + fmt.Sprint(c.Index+1)}
+	if have {
+		parts = append(parts, "key frame with the tracked skeleton")
+	} else {
+		parts = append(parts, "tracked skeleton, the picture is not available")
+	}
+	for _, m := range ms {
+		parts = append(parts, measureWord(m.measure.Name)+" "+value(m.measure)+" "+band(m.measure))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// headline lists the measures that are shown first, when they were measured.
+var headline = []struct {
+	name  string
+	phase motion.PhaseName
+}{
+	{motion.FrontKneeAngle, motion.FrontFootContact},
+	{motion.FrontKneeAngle, motion.Release},
+	{motion.ElbowAngle, motion.Release},
+	{motion.TrunkForward, motion.Release},
+	{motion.StrideLength, ""},
+	{motion.FrontToRelease, ""},
+	{motion.RunUpSpeed, ""},
+	{motion.ArmSpeed, ""},
+}
+
+// glance draws the main values in a panel.
+func (s *sheet) glance(c motion.Clip, x, y, w, h float64) {
+	const pad, rowH = 12.0, 43.0
+	s.page.Artifact(func() { s.page.FillRect(x, y, w, h, 5, panel) })
+	s.page.Tag("P", func() { s.label("AT A GLANCE", stLabel, x+pad, y+10, w-2*pad, ragged) })
+	row := y + 25
+	for _, h1 := range headline {
+		m, ok := find(c, h1.name, h1.phase)
+		if !ok || row+rowH > y+h {
+			continue
+		}
+		s.page.Tag("P", func() {
+			title := measureWord(m.Name)
+			if m.Phase != "" {
+				title += ", " + strings.ToLower(phaseWord(m.Phase))
+			}
+			s.place(s.one(title, stSmall, w-2*pad), x+pad, row, w-2*pad, ragged)
+			v := s.lines(value(m), coloured(stBig, accent(m.Name)), 0)
+			s.place(v, x+pad, row+10, w, ragged)
+			if len(v) > 0 {
+				s.label(band(m), stSmall, x+pad+v[0].Width+7, row+17.5, w, ragged)
+			}
+		})
+		row += rowH
+	}
+	if row == y+25 {
+		s.page.Tag("P", func() {
+			s.place(s.lines("Nothing could be measured in this clip. The table says why.", stMuted, w-2*pad), x+pad, row, w-2*pad, start)
+		})
+	}
+}
+
+// find gives a measure that has a value; phase "" matches any.
+func find(c motion.Clip, name string, phase motion.PhaseName) (motion.Measure, bool) {
+	for _, m := range c.Measures {
+		if m.Name == name && (phase == "" || m.Phase == phase) && m.NotMeasured == "" {
+			return m, true
+		}
+	}
+	return motion.Measure{}, false
+}
+
+// legend explains the colours of the skeleton.
+func (s *sheet) legend() {
+	s.page.Tag("P", func() {
+		x := left
+		for _, e := range []struct {
+			c pdf.Colour
+			t string
+		}{{armC, "bowling arm"}, {legC, "front leg"}, {white, "rest of the body"}, {ink, "dotted: hidden or uncertain"}} {
+			if e.c == ink {
+				s.page.Line(pdf.Pen{Colour: faint, Width: 1.4, Dash: []float64{0.1, 2.6}, Round: true}, pdf.XY{X: x, Y: s.y + 6}, pdf.XY{X: x + 12, Y: s.y + 6})
+			} else {
+				s.page.Line(pdf.Pen{Colour: ink, Width: 3.4, Round: true}, pdf.XY{X: x + 1, Y: s.y + 6}, pdf.XY{X: x + 11, Y: s.y + 6})
+				s.page.Line(pdf.Pen{Colour: e.c, Width: 2.4, Round: true}, pdf.XY{X: x + 1, Y: s.y + 6}, pdf.XY{X: x + 11, Y: s.y + 6})
+			}
+			ls := s.lines(e.t, stSmall, 0)
+			s.place(ls, x+17, s.y, 200, ragged)
+			if len(ls) > 0 {
+				x += 17 + ls[0].Width + 16
+			}
+		}
+	})
+	s.y += 16
+}

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/report/typeset"
+)
+
+// phaseOrder lists the instants of a delivery; the number in badges is the
+// position in it, from 1.
+var phaseOrder = []motion.PhaseName{
+	motion.RunUp, motion.BackFootContact, motion.FrontFootContact, motion.Release, motion.FollowThrough,
+}
+
+var phaseWords = map[motion.PhaseName]string{
+	motion.RunUp:            "Run-up",
+	motion.BackFootContact:  "Back-foot contact",
+	motion.FrontFootContact: "Front-foot contact",
+	motion.Release:          "Release",
+	motion.FollowThrough:    "Follow-through",
+}
+
+func phaseWord(p motion.PhaseName) string {
+	if w, ok := phaseWords[p]; ok {
+		return w
+	}
+	return humanise(string(p))
+}
+
+func phaseNumber(p motion.PhaseName) int {
+	for i, q := range phaseOrder {
+		if p == q {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// measureWords names the measures; the second string says how to read them.
+var measureWords = map[string][2]string{
+	motion.ElbowAngle:     {"Elbow angle", "180° is a straight arm"},
+	motion.ElbowExtension: {"Elbow straightening", "from arm horizontal to release"},
+	motion.FrontKneeAngle: {"Front knee angle", "180° is a straight leg"},
+	motion.TrunkForward:   {"Trunk lean, forward", "from the vertical, towards the batter"},
+	motion.TrunkSide:      {"Trunk lean, sideways", "from the vertical, as seen"},
+	motion.ArmAngle:       {"Bowling arm", "from the vertical, positive beyond it"},
+	motion.ArmSpeed:       {"Arm speed", "turning of the bowling arm"},
+	motion.StrideLength:   {"Delivery stride", "as a share of body height"},
+	motion.RunUpSpeed:     {"Run-up speed", "body heights a second"},
+	motion.StrideTime:     {"Back foot to front foot", "duration of the delivery stride"},
+	motion.FrontToRelease: {"Front foot to release", "time from landing to letting go"},
+}
+
+func measureWord(name string) string {
+	if w, ok := measureWords[name]; ok {
+		return w[0]
+	}
+	return humanise(name)
+}
+
+func measureHint(name string) string { return measureWords[name][1] }
+
+// humanise makes a readable label of a machine name that is not known here.
+func humanise(name string) string {
+	s := typeset.Clean(strings.ReplaceAll(name, "_", " "))
+	if s == "" {
+		return "Unnamed"
+	}
+	r := []rune(s)
+	r[0] = unicode.ToUpper(r[0])
+	return string(r)
+}
+
+// unit is how a unit is written: after the number, and how many decimals the
+// number has.
+func unit(u string) (suffix string, decimals int) {
+	switch u {
+	case motion.Degrees:
+		return "°", 0
+	case motion.DegreesSecond:
+		return "°/s", 0
+	case motion.Seconds:
+		return " s", 2
+	case motion.Heights:
+		return " heights", 2
+	case motion.HeightsSecond:
+		return " heights/s", 2
+	case "":
+		return "", 2
+	}
+	return " " + humanise(u), 2
+}
+
+// number writes f with a true minus sign.
+func number(f float64, decimals int) string {
+	s := strconv.FormatFloat(f, 'f', decimals, 64)
+	if z := strings.Trim(s, "-0."); z == "" { // no "-0"
+		s = strings.TrimPrefix(s, "-")
+	}
+	return strings.Replace(s, "-", "−", 1)
+}
+
+func value(m motion.Measure) string {
+	suffix, d := unit(m.Unit)
+	return number(m.Value, d) + suffix
+}
+
+func band(m motion.Measure) string {
+	suffix, d := unit(m.Unit)
+	return "± " + number(m.Band, d) + suffix
+}
+
+func confidenceWord(c float64) string {
+	switch {
+	case c >= 0.8:
+		return "high"
+	case c >= 0.5:
+		return "fair"
+	}
+	return "low"
+}
+
+func percent(f float64) string { return strconv.Itoa(int(math.Round(f*100))) + " %" }
+
+func armWord(s motion.Side) string {
+	switch s {
+	case motion.Left:
+		return "Left-arm bowler"
+	case motion.Right:
+		return "Right-arm bowler"
+	}
+	return "Bowling arm not determined"
+}
+
+func rate(fps float64) string {
+	return number(fps, map[bool]int{true: 0, false: 1}[math.Abs(fps-math.Round(fps)) < 0.05]) + " frames a second"
+}
+
+func authorLine(a Author) string {
+	if a.Provider == RulesProvider {
+		s := "Written by rules, not by a model"
+		if a.Version != "" {
+			s += " (version " + a.Version + ")"
+		}
+		return s + "."
+	}
+	if a.Provider == "" && a.Model == "" {
+		return "The author of this text was not recorded."
+	}
+	s := "Written by a language model"
+	if a.Model != "" {
+		s += ", " + a.Model
+	}
+	if a.Provider != "" {
+		s += ", through " + a.Provider
+	}
+	if a.Version != "" {
+		s += " (prompt version " + a.Version + ")"
+	}
+	return s + ". It can be wrong: the numbers above it are what was measured."
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
