@@ -27,6 +27,9 @@ const (
 	Lost    = dynamotest.Lost
 )
 
+// ErrInjected is the error of a request that a fault hit.
+var ErrInjected = dynamotest.ErrInjected
+
 // Start runs a database with every declared table until the test ends.
 func Start(t testing.TB) *Server { return dynamotest.Start(t) }
 

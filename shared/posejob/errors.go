@@ -1,10 +1,14 @@
 package posejob
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/stamp"
 )
 
@@ -32,4 +36,22 @@ type HeldError struct {
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("pose job held by %s until %s", e.Owner, stamp.Format(e.Until))
+}
+
+// AsFault gives err the name under which it leaves a function.
+func AsFault(err error, doing string) error {
+	var named *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &named):
+		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(err, ErrEnded):
+		return fault.Wrap(fault.Conceded, err, "%s", doing)
+	case errors.Is(err, ErrNoJob), errors.Is(err, analysis.ErrNotFound):
+		return fault.Wrap(fault.Permanent, err, "%s", doing)
+	case awserr.KindOf(err).Retryable(), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return fault.Wrap(fault.Transient, err, "%s", doing)
+	}
+	return fault.Wrap(fault.Permanent, err, "%s", doing)
 }

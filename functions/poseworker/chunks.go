@@ -1,0 +1,138 @@
+package poseworker
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/pose"
+	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/retry"
+)
+
+// Limits on one stored chunk, as it lies in storage and unpacked.
+const (
+	maxChunkBytes    = 8 << 20
+	maxUnpackedBytes = 64 << 20
+)
+
+// chunkStore keeps chunks in storage as gzipped JSON.
+type chunkStore struct {
+	objects Objects
+	bucket  string
+	retry   retry.Policy
+	log     *slog.Logger
+}
+
+// put stores an object. Its key holds the fence, so that writing it again
+// writes the same owner's bytes.
+func (s chunkStore) put(ctx context.Context, key, contentType, encoding string, body []byte) error {
+	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, ContentType: &contentType}
+	if encoding != "" {
+		in.ContentEncoding = &encoding
+	}
+	err := s.retry.Do(ctx, func() error {
+		in.Body = bytes.NewReader(body)
+		_, err := s.objects.PutObject(ctx, in)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store %s: %w", key, err)
+	}
+	return nil
+}
+
+// save stores a chunk and gives what its row must know.
+func (s chunkStore) save(ctx context.Context, key string, c pose.Chunk) (posejob.Checkpoint, error) {
+	body, err := pack(c)
+	if err != nil {
+		return posejob.Checkpoint{}, err
+	}
+	if err := s.put(ctx, key, "application/gzip", "", body); err != nil {
+		return posejob.Checkpoint{}, err
+	}
+	sum := sha256.Sum256(body)
+	return posejob.Checkpoint{Key: key, SHA256: sum[:], Frames: len(c.Frames), Last: c.Last}, nil
+}
+
+// load reads checkpoints in order. One whose object is missing or is not what
+// the row says ends the list: the pass goes on from there.
+func (s chunkStore) load(ctx context.Context, cps []posejob.Checkpoint) ([]pose.Chunk, error) {
+	var out []pose.Chunk
+	for i, cp := range cps {
+		body, err := s.get(ctx, cp.Key)
+		if err != nil && awserr.KindOf(err) != awserr.NotFound {
+			return nil, fmt.Errorf("read checkpoint %s: %w", cp.Key, err)
+		}
+		var c pose.Chunk
+		if err == nil {
+			c, err = unpack(body, cp, i)
+		}
+		if err != nil {
+			s.log.Warn("a checkpoint is no use; going on before it", "key", cp.Key, "error", err.Error())
+			return out, nil
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func (s chunkStore) get(ctx context.Context, key string) ([]byte, error) {
+	var body []byte
+	err := s.retry.Do(ctx, func() error {
+		out, err := s.objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
+		if err != nil {
+			return err
+		}
+		defer out.Body.Close()
+		body, err = io.ReadAll(io.LimitReader(out.Body, maxChunkBytes+1))
+		return err
+	})
+	return body, err
+}
+
+func pack(c pose.Chunk) ([]byte, error) {
+	var buf bytes.Buffer
+	z, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.NewEncoder(z).Encode(c); err != nil {
+		return nil, fault.Wrap(fault.Permanent, err, "encode chunk %d", c.Index)
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	if buf.Len() > maxChunkBytes {
+		return nil, fault.New(fault.Permanent, "chunk %d has %d bytes; the limit is %d", c.Index, buf.Len(), maxChunkBytes)
+	}
+	return buf.Bytes(), nil
+}
+
+// unpack believes bytes only if the row knows them.
+func unpack(body []byte, cp posejob.Checkpoint, index int) (pose.Chunk, error) {
+	var c pose.Chunk
+	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], cp.SHA256) {
+		return c, fmt.Errorf("its %d bytes are not those that the row names", len(body))
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return c, err
+	}
+	if err := json.NewDecoder(io.LimitReader(z, maxUnpackedBytes)).Decode(&c); err != nil {
+		return c, err
+	}
+	if c.Index != index || len(c.Frames) != cp.Frames || c.Last != cp.Last {
+		return c, fmt.Errorf("it holds chunk %d with %d frames", c.Index, len(c.Frames))
+	}
+	return c, nil
+}
