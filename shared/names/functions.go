@@ -78,7 +78,7 @@ func Functions() []Function {
 	ai := []string{an, ef, Usage.Env, Prices.Env, EnvBucket, EnvParameters}
 	return []Function{
 		{Name: FnAPI, Package: Zip, Timeout: 28 * time.Second, MemoryMB: 512,
-			Env: []string{an, cr, no, pj, Usage.Env, Prices.Env, EnvBucket, EnvStateMachineARN, EnvParameters}},
+			Env: []string{an, cr, ef, no, pj, Usage.Env, Prices.Env, EnvBucket, EnvStateMachineARN, EnvParameters}},
 		{Name: FnBegin, Package: Zip, Timeout: 10 * time.Second, MemoryMB: 256, State: true, Env: []string{an, EnvParameters}},
 		{Name: FnWake, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: []string{an, ef, EnvCluster, EnvPoseService}},
 		{Name: FnPrecheck, Package: Image, Timeout: 120 * time.Second, MemoryMB: 2048, State: true,

@@ -1,0 +1,38 @@
+// Command api is the Lambda function of package api.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
+	"fastbowlinglab/functions/api"
+	"fastbowlinglab/functions/internal/wire"
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/credit"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/outcome"
+	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/usage"
+)
+
+func main() {
+	wire.Log()
+	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Notices.Env, names.Effects.Env, names.PoseJobs.Env,
+		names.Usage.Env, names.Prices.Env, names.EnvBucket, names.EnvStateMachineARN)
+	cfg := wire.AWS()
+	db, objects := dynamodb.NewFromConfig(cfg), s3.NewFromConfig(cfg)
+	lambda.Start(api.New(api.Deps{
+		Life:       analysis.Store{DB: db, Analyses: env[names.Analyses.Env], Credits: env[names.Credits.Env]},
+		Ledger:     credit.Store{DB: db, Credits: env[names.Credits.Env], Effects: env[names.Effects.Env]},
+		Ends:       outcome.Store{DB: db, Analyses: env[names.Analyses.Env], Credits: env[names.Credits.Env], Notices: env[names.Notices.Env]},
+		Usage:      usage.Store{DB: db, Usage: env[names.Usage.Env], Prices: env[names.Prices.Env]},
+		Progress:   api.PoseJobs{Store: &posejob.Store{DB: db, Table: env[names.PoseJobs.Env], Analyses: env[names.Analyses.Env]}},
+		Objects:    objects,
+		Signer:     api.Signer{S3: s3.NewPresignClient(objects), Credentials: cfg.Credentials, Bucket: env[names.EnvBucket]},
+		Bucket:     env[names.EnvBucket],
+		Steps:      sfn.NewFromConfig(cfg),
+		MachineARN: env[names.EnvStateMachineARN],
+	}))
+}

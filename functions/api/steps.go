@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/reason"
+)
+
+// standing is the answer of confirm and cancel.
+type standing struct {
+	AnalysisID string          `json:"analysis_id"`
+	Status     analysis.Status `json:"status"`
+	Reason     reason.Code     `json:"reason,omitempty"`
+}
+
+// confirm pins the clips, queues the analysis and starts its execution. Each
+// step can be repeated: a lost answer, or a crash between two of them, is
+// repaired by confirming again.
+func (d Deps) confirm(ctx context.Context, r request) (answer, error) {
+	if err := noBody(r.Body); err != nil {
+		return answer{}, err
+	}
+	row, err := d.own(ctx, r)
+	if err != nil {
+		return answer{}, err
+	}
+	if row.Status == analysis.Reserved {
+		pinned, err := analysis.Pin(ctx, d.Objects, d.Bucket, row.Clips)
+		if err != nil {
+			return answer{}, err
+		}
+		if row, err = d.Life.Queue(ctx, row.AnalysisID, pinned); err != nil && row.AnalysisID == "" {
+			return answer{}, err
+		}
+	}
+	if row.QueuedAt.IsZero() {
+		return answer{}, ended(row)
+	}
+	if row.Status == analysis.Queued {
+		if _, err := analysis.Start(ctx, d.Steps, d.MachineARN, row.AnalysisID, row.Attempt); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{Status: http.StatusAccepted, Body: standing{row.AnalysisID, row.Status, reason.Code(row.Reason)}}, nil
+}
+
+// cancel ends an analysis that no worker has claimed, with a refund.
+func (d Deps) cancel(ctx context.Context, r request) (answer, error) {
+	if err := noBody(r.Body); err != nil {
+		return answer{}, err
+	}
+	row, err := d.own(ctx, r)
+	if err != nil {
+		return answer{}, err
+	}
+	res, err := d.Ends.Cancel(ctx, row.AnalysisID, "cancel#"+r.Athlete)
+	if err != nil {
+		return answer{}, err
+	}
+	if !res.Won {
+		row.Status, row.Reason = res.Status, string(res.Reason)
+		return answer{}, ended(row)
+	}
+	if !row.QueuedAt.IsZero() {
+		if err := analysis.Stop(ctx, d.Steps, d.MachineARN, analysis.ExecutionName(row.AnalysisID, row.Attempt), "Cancelled"); err != nil {
+			// The end stands; the execution finds it at its next step.
+			slog.WarnContext(ctx, "execution not stopped", "analysis_id", row.AnalysisID, "detail", err.Error())
+		}
+	}
+	return answer{Status: http.StatusOK, Body: standing{row.AnalysisID, res.Status, res.Reason}}, nil
+}
+
+// ended says why a step is not possible any more.
+func ended(row analysis.Row) problem {
+	p := problem{Status: http.StatusConflict, Code: "analysis_ended", Title: "The analysis has ended.",
+		More: map[string]any{"analysis_id": row.AnalysisID, "analysis_status": row.Status}}
+	if !row.Status.Ended() {
+		p.Code, p.Title = "analysis_running", "The analysis is already being worked on."
+	}
+	if row.Reason != "" {
+		p.More["reason"], p.Detail = row.Reason, reason.Code(row.Reason).Sentence()
+	}
+	return p
+}

@@ -1,0 +1,39 @@
+// Command reconcile is the Lambda function of package reconcile.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/ecs"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"fastbowlinglab/functions/internal/wire"
+	"fastbowlinglab/functions/reconcile"
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/fleet"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outcome"
+)
+
+func main() {
+	wire.Log()
+	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Notices.Env, names.Effects.Env, names.EnvStateMachineARN,
+		names.EnvCluster, names.EnvPoseService, names.PoseQueue.Env, names.EnvMailFrom, names.EnvAPIURL)
+	cfg := wire.AWS()
+	db := dynamodb.NewFromConfig(cfg)
+	lambda.Start(reconcile.New(reconcile.Deps{
+		Life: analysis.Store{DB: db, Analyses: env[names.Analyses.Env]},
+		Ends: outcome.Store{DB: db, Analyses: env[names.Analyses.Env], Credits: env[names.Credits.Env], Notices: env[names.Notices.Env]},
+		Notices: notice.Sender{DB: db, Mail: sesv2.NewFromConfig(cfg), Notices: env[names.Notices.Env],
+			Analyses: env[names.Analyses.Env], From: env[names.EnvMailFrom], APIURL: env[names.EnvAPIURL]},
+		Fleet: fleet.Fleet{DB: db, ECS: ecs.NewFromConfig(cfg), Effects: env[names.Effects.Env],
+			Cluster: env[names.EnvCluster], Service: env[names.EnvPoseService]},
+		Steps:      sfn.NewFromConfig(cfg),
+		MachineARN: env[names.EnvStateMachineARN],
+		Queue:      sqs.NewFromConfig(cfg),
+		QueueURL:   env[names.PoseQueue.Env],
+	}))
+}
