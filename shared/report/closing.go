@@ -12,38 +12,41 @@ import (
 // with the reason.
 func (s *sheet) clips() {
 	s.heading("Clips in this analysis", 80)
-	nameW := 170.0
-	cols := []column{{"CLIP", 32, start}, {"FILE", nameW, start}, {"PICTURE", 70, start}, {"RATE", 62, end}, {"LENGTH", 52, end}, {"OUTCOME", contentW - 386, start}}
-	cols[4].w = 58
-	cols[5].w = contentW - 32 - nameW - 70 - 62 - 58
+	cols := []column{{"CLIP", 32, start}, {"FILE", 130, start}, {"FOOTAGE", 106, start}, {"OUTCOME", contentW - 268, start}}
+	const pad = 8
 	var rows [][]cell
 	for _, c := range s.in.Result.Clips {
-		size, fps, length, outcome := "", "", "", "measured"
-		if c.Width > 0 {
-			size = fmt.Sprintf("%d × %d", c.Width, c.Height)
-		}
-		if c.FrameRate > 0 {
-			fps = number(c.FrameRate, 0) + " fps"
-		}
-		if c.Duration > 0 {
-			length = number(c.Duration, 2) + " s"
-		}
+		outcome := "Measured."
 		if c.Refused != "" {
 			outcome = "Not used. " + c.Refused.Sentence()
 		}
-		out := s.lines(outcome, stBody, cols[5].w-16)
+		out := s.lines(outcome, stCell, cols[3].w-pad)
 		for _, w := range c.Warnings {
-			out = append(out, s.lines(w, stSmall, cols[5].w-16)...)
+			out = append(out, s.lines(w, stSmall, cols[3].w-pad)...)
 		}
-		const pad = 8
 		rows = append(rows, []cell{
-			{lines: s.lines(fmt.Sprint(c.Index+1), stBody, 0)},
-			{lines: s.lines(s.clipName(c.Index), stBody, nameW-pad)},
-			{lines: s.lines(size, stMuted, 0)}, {lines: s.lines(fps, stMuted, 0)}, {lines: s.lines(length, stMuted, 0)},
+			{lines: s.lines(fmt.Sprint(c.Index+1), stCell, 0)},
+			{lines: s.lines(s.clipName(c.Index), stCell, cols[1].w-pad)},
+			{lines: s.lines(footage(c), stCellM, cols[2].w-pad)},
 			{lines: out}})
 	}
 	s.table(cols, rows)
 	s.y += 18
+}
+
+// footage describes a clip's picture in words.
+func footage(c motion.Clip) string {
+	var parts []string
+	if c.Width > 0 {
+		parts = append(parts, fmt.Sprintf("%d × %d", c.Width, c.Height))
+	}
+	if c.FrameRate > 0 {
+		parts = append(parts, number(c.FrameRate, 0)+" fps")
+	}
+	if c.Duration > 0 {
+		parts = append(parts, number(c.Duration, 2)+" s")
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (s *sheet) clipName(i int) string {
@@ -107,8 +110,8 @@ func (s *sheet) made() {
 	s.heading("Made by", 70)
 	for _, row := range [][2]string{
 		{"Pose", join(in.Result.Engine, in.Result.Model)},
-		{"Findings", authorLine(in.Findings.Author)},
-		{"Drills", authorLine(in.Coaching.Author)},
+		{"Findings", credit(in.Findings.Author)},
+		{"Drills", credit(in.Coaching.Author)},
 		{"Submitted", when(in.Submitted, in.TimeZone)},
 		{"Analysis", fmt.Sprintf("%s, attempt %d", in.AnalysisID, in.Attempt)},
 		{"Format", fmt.Sprintf("report version %d", Version)},

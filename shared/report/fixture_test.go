@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/reason"
@@ -133,25 +134,31 @@ func rendered(t testing.TB, clip string) motion.Clip {
 
 var frameCache sync.Map
 
-// frame cuts one frame out of a rendered clip as a JPEG.
-func frame(t testing.TB, clip string, n int) []byte {
+// frames cuts frames out of a rendered clip as JPEGs.
+func frames(t testing.TB, clip string, ns []int) {
 	t.Helper()
-	key := fmt.Sprint(clip, n)
-	if b, ok := frameCache.Load(key); ok {
-		return b.([]byte)
-	}
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Skip("ffmpeg is not here")
 	}
+	want := make([]string, len(ns))
+	for i, n := range ns {
+		want[i] = fmt.Sprintf("eq(n\\,%d)", n)
+	}
 	var out, msg bytes.Buffer
 	cmd := exec.Command("ffmpeg", "-v", "error", "-i", need(t, "..", "shared", "samples", clip+".mp4"),
-		"-vf", fmt.Sprintf("select=eq(n\\,%d)", n), "-frames:v", "1", "-q:v", "3", "-f", "mjpeg", "-")
+		"-vf", "select="+strings.Join(want, "+"), "-fps_mode", "passthrough", "-q:v", "3", "-f", "image2pipe", "-c:v", "mjpeg", "-")
 	cmd.Stdout, cmd.Stderr = &out, &msg
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("cut frame %d of %s: %v: %s", n, clip, err, msg.String())
+		t.Fatalf("cut frames of %s: %v: %s", clip, err, msg.String())
 	}
-	frameCache.Store(key, out.Bytes())
-	return out.Bytes()
+	soi := []byte{0xFF, 0xD8, 0xFF}
+	parts := bytes.Split(out.Bytes(), soi)[1:]
+	if len(parts) != len(ns) {
+		t.Fatalf("cut frames of %s: %d of %d", clip, len(parts), len(ns))
+	}
+	for i, p := range parts {
+		frameCache.Store(fmt.Sprintf("%s#%d", clip, ns[i]), append(bytes.Clone(soi), p...))
+	}
 }
 
 // sample is a whole analysis made from the rendered clips.
@@ -161,27 +168,26 @@ func sample(t testing.TB, clips ...string) Input {
 		AnalysisID: "an-k3v7m2q4x5z6a7b8c9d0e1f2g3", Attempt: 1, Athlete: "Kavin Sridharan", TimeZone: "Asia/Colombo",
 		Submitted: time.Date(2026, 3, 31, 20, 30, 0, 0, time.UTC),
 		Result:    motion.Result{Version: motion.ResultVersion, Engine: "ONNX Runtime 1.30.0", Model: "full"},
-		Findings: Findings{Author: Author{Provider: RulesProvider, Version: "1"},
+		Findings: Findings{Author: aitask.Author{Provider: aitask.RulesProvider, Model: "rules", Version: "1"}, FindingsText: aitask.FindingsText{
 			Summary: "A braced front leg and an upright arm. The trunk leans less at release than in most bowlers of this pace.",
-			Items: []Finding{
-				{"The front leg is braced", "The front knee stays close to straight from landing to release. A braced leg lets the run-up turn into ball speed: the hip stops and the trunk and arm go on over it.", []string{"Front knee angle at release 168° ± 9°"}},
-				{"The trunk stays upright at release", "At release the trunk leans forward by 15°, less than what is usual with this arm path. Some of the speed that the body could give is lost.", []string{"Trunk lean, forward, at release 15° ± 6°"}},
-				{"Release comes soon after landing", "The ball leaves the hand 0.12 s after the front foot lands, which is quick and goes with a braced leg.", []string{"Front foot to release 0.12 s ± 0.02 s"}},
-			}},
-		Coaching: Coaching{Author: Author{Provider: RulesProvider, Version: "1"},
-			Summary: "Two things to keep, one to work on.",
-			Drills: []Drill{
-				{"Wall drill for the braced leg", "Keeps the front knee firm as the body comes over it.", []string{"Stand side on, a stride from a wall, front foot planted.", "Push the hips forward until the hand touches the wall, without letting the knee bend.", "Hold for two seconds."}, "3 sets of 8, twice a week"},
-				{"Follow-through over the front leg", "Lets the trunk go on over the braced leg.", []string{"Bowl from a standing start at half pace.", "Finish with the bowling hand past the outside of the front knee."}, "4 sets of 6"},
-			}},
+			Items: []aitask.Finding{
+				{Title: "The front leg is braced", Kind: aitask.Strength, Detail: "The front knee stays close to straight from landing to release. A braced leg lets the run-up turn into ball speed: the hip stops and the trunk and arm go on over it.", Evidence: []string{"Front knee angle at release 168° ± 9°"}},
+				{Title: "The trunk stays upright at release", Kind: aitask.WorkOn, Detail: "At release the trunk leans forward by 15°, less than what is usual with this arm path. Some of the speed that the body could give is lost.", Evidence: []string{"Trunk lean, forward, at release 15° ± 6°"}},
+				{Title: "Release comes soon after landing", Kind: aitask.Observation, Detail: "The ball leaves the hand 0.12 s after the front foot lands, which is quick and goes with a braced leg.", Evidence: []string{"Front foot to release 0.12 s ± 0.02 s"}},
+				{Title: "The side-on view hides the sideways lean", Kind: aitask.Limits, Detail: "Film one delivery from behind as well to have it measured."},
+			}}},
+		Coaching: Coaching{Author: aitask.Author{Provider: aitask.RulesProvider, Model: "rules", Version: "1"}, CoachingText: aitask.CoachingText{
+			Summary: "One thing to keep, one to work on.",
+			Safety:  "Warm up first, stop when something hurts, and count these balls towards the week's limit.",
+			Drills: []aitask.Drill{
+				{Title: "Wall drill for the braced leg", Purpose: "Keeps the front knee firm as the body comes over it.", Steps: []string{"Stand side on, a stride from a wall, front foot planted.", "Push the hips forward until the hand touches the wall, without letting the knee bend.", "Hold for two seconds."}, Dose: "3 sets of 8, twice a week", Finding: "The front leg is braced"},
+				{Title: "Follow-through over the front leg", Purpose: "Lets the trunk go on over the braced leg.", Steps: []string{"Bowl from a standing start at half pace.", "Finish with the bowling hand past the outside of the front knee."}, Dose: "4 sets of 6", Finding: "The trunk stays upright at release"},
+			}}},
 		Frame: func(_ context.Context, key string) ([]byte, error) {
-			clip, n, ok := strings.Cut(key, "#")
-			if !ok {
-				return nil, ErrNoFrame
+			if b, ok := frameCache.Load(key); ok {
+				return b.([]byte), nil
 			}
-			var i int
-			fmt.Sscan(n, &i)
-			return frame(t, clip, i), nil
+			return nil, ErrNoFrame
 		},
 	}
 	for i, name := range clips {
@@ -192,8 +198,16 @@ func sample(t testing.TB, clips ...string) Input {
 		}
 		c := rendered(t, name)
 		c.Index = i
+		var missing []int
 		for j := range c.Phases {
-			c.Phases[j].FrameKey = fmt.Sprintf("%s#%d", name, c.Phases[j].Frame)
+			key := fmt.Sprintf("%s#%d", name, c.Phases[j].Frame)
+			c.Phases[j].FrameKey = key
+			if _, ok := frameCache.Load(key); !ok {
+				missing = append(missing, c.Phases[j].Frame)
+			}
+		}
+		if len(missing) > 0 {
+			frames(t, name, missing)
 		}
 		in.Result.Clips = append(in.Result.Clips, c)
 		in.ClipNames = append(in.ClipNames, filepath.Base(name)+".mp4")

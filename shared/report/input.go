@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/motion"
 )
 
@@ -29,41 +30,14 @@ type Input struct {
 // ErrNoFrame says that there is no such picture.
 var ErrNoFrame = errors.New("no such frame")
 
-// Author says who wrote a text.
-type Author struct {
-	Provider string // for example rules, bedrock
-	Model    string
-	Version  string // of the rules or the prompt
-}
-
-// RulesProvider is the provider whose texts no model wrote.
-const RulesProvider = "rules"
-
-// Findings is what was seen in the numbers.
+// Findings is what was seen in the numbers, and who wrote it.
 type Findings struct {
-	Author  Author
-	Summary string
-	Items   []Finding
+	Author aitask.Author
+	aitask.FindingsText
 }
 
-// Finding is one observation. Evidence names what it rests on, in words.
-type Finding struct {
-	Title    string
-	Detail   string
-	Evidence []string
-}
-
-// Coaching is what to do about it.
+// Coaching is what to do about it, and who wrote it.
 type Coaching struct {
-	Author  Author
-	Summary string
-	Drills  []Drill
-}
-
-// Drill is one exercise.
-type Drill struct {
-	Title   string
-	Purpose string
-	Steps   []string
-	Dose    string // for example "3 sets of 10"
+	Author aitask.Author
+	aitask.CoachingText
 }

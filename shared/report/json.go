@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/motion"
 )
 
@@ -101,9 +102,18 @@ type FileText struct {
 
 // FileFinding is one observation.
 type FileFinding struct {
-	Title    string   `json:"title" doc:"in a few words"`
-	Detail   string   `json:"detail" doc:"in sentences"`
-	Evidence []string `json:"evidence" doc:"measures it rests on"`
+	Title    string    `json:"title" doc:"in a few words"`
+	Detail   string    `json:"detail" doc:"in sentences"`
+	Kind     string    `json:"kind" doc:"strength, work_on, observation or limits"`
+	Measures []FileRef `json:"measures" doc:"measures it rests on"`
+	Evidence []string  `json:"evidence" doc:"the same in words"`
+}
+
+// FileRef names a measure.
+type FileRef struct {
+	Clip  int    `json:"clip" doc:"index of the clip, from 0"`
+	Name  string `json:"name" doc:"the measure's name"`
+	Phase string `json:"phase" doc:"instant of the measure; may be empty"`
 }
 
 // FileDrills is the coaching.
@@ -111,6 +121,7 @@ type FileDrills struct {
 	Author  FileAuthor  `json:"author" doc:"who wrote it"`
 	Summary string      `json:"summary" doc:"may be empty"`
 	Drills  []FileDrill `json:"drills" doc:"in order of importance"`
+	Safety  string      `json:"safety" doc:"what to mind while training; may be empty"`
 }
 
 // FileDrill is one exercise.
@@ -119,6 +130,7 @@ type FileDrill struct {
 	Purpose string   `json:"purpose" doc:"what it is for"`
 	Steps   []string `json:"steps" doc:"how it is done"`
 	Dose    string   `json:"dose" doc:"how often; may be empty"`
+	Finding string   `json:"finding" doc:"title of the finding that it answers; may be empty"`
 }
 
 // encode makes report.json of safe input. Lists are never null.
@@ -128,17 +140,21 @@ func encode(in Input) ([]byte, error) {
 		Submitted: fileTime(in.Submitted, in.TimeZone), Engine: in.Result.Engine, Model: in.Result.Model,
 		Clips:    []FileClip{},
 		Findings: FileText{Author: fileAuthor(in.Findings.Author), Summary: in.Findings.Summary, Items: []FileFinding{}},
-		Coaching: FileDrills{Author: fileAuthor(in.Coaching.Author), Summary: in.Coaching.Summary, Drills: []FileDrill{}},
+		Coaching: FileDrills{Author: fileAuthor(in.Coaching.Author), Summary: in.Coaching.Summary, Safety: in.Coaching.Safety, Drills: []FileDrill{}},
 		Limits:   limitsText,
 	}
 	for _, c := range in.Result.Clips {
 		f.Clips = append(f.Clips, fileClip(c, in.ClipNames))
 	}
 	for _, it := range in.Findings.Items {
-		f.Findings.Items = append(f.Findings.Items, FileFinding(it))
+		ff := FileFinding{Title: it.Title, Detail: it.Detail, Kind: string(it.Kind), Measures: []FileRef{}, Evidence: it.Evidence}
+		for _, r := range it.Measures {
+			ff.Measures = append(ff.Measures, FileRef(r))
+		}
+		f.Findings.Items = append(f.Findings.Items, ff)
 	}
 	for _, d := range in.Coaching.Drills {
-		f.Coaching.Drills = append(f.Coaching.Drills, FileDrill(d))
+		f.Coaching.Drills = append(f.Coaching.Drills, FileDrill{d.Title, d.Purpose, d.Steps, d.Dose, d.Finding})
 	}
 	out, err := json.MarshalIndent(f, "", " ")
 	if err != nil {
@@ -156,8 +172,8 @@ func fileTime(t time.Time, zoneName string) FileTime {
 	return f
 }
 
-func fileAuthor(a Author) FileAuthor {
-	return FileAuthor{a.Provider, a.Model, a.Version, authorLine(a)}
+func fileAuthor(a aitask.Author) FileAuthor {
+	return FileAuthor{a.Provider, a.Model, a.Version, credit(a)}
 }
 
 func fileClip(c motion.Clip, clipNames []string) FileClip {

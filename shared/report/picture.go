@@ -41,7 +41,7 @@ func windows(c motion.Clip, aspect float64) []window {
 			b = window{0, 0, float64(c.Width), float64(c.Height)}
 		}
 		out[i] = b
-		tall = max(tall, b.h*1.3, b.w*1.25/aspect)
+		tall = max(tall, b.h*1.2, b.w*1.2/aspect)
 	}
 	tall = max(tall, 64)
 	for i, b := range out {

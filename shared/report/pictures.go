@@ -9,18 +9,26 @@ import (
 )
 
 const (
-	tileH    = 202.0
-	captionH = 27.0
+	captionH = 26.0
+	minTileH = 150.0
+	maxTileH = 262.0
 )
+
+// tileHeight lets the pictures take the room that is left on the page beside
+// their captions, the legend and the timeline.
+func (s *sheet) tileHeight(rows int) float64 {
+	room := bottom - s.y - legendH - timelineH - float64(rows)*captionH - 6
+	return min(max(room/float64(max(rows, 1)), minTileH), maxTileH)
+}
 
 // pictures draws the key frames of a clip as a grid of three columns, in order
 // of time, with the main values in the last cell.
 func (s *sheet) pictures(c motion.Clip) {
 	ps := orderedPhases(c)
 	c.Phases = ps
-	wins := windows(c, columns3/tileH)
-	s.room(tileH + captionH)
 	cells := len(ps) + 1
+	tileH := s.tileHeight((cells + 2) / 3)
+	wins := windows(c, columns3/tileH)
 	for i := 0; i < cells; i += 3 {
 		s.room(tileH + captionH)
 		for j := i; j < min(i+3, cells); j++ {
@@ -29,7 +37,7 @@ func (s *sheet) pictures(c motion.Clip) {
 				s.glance(c, x, s.y, columns3, tileH)
 				continue
 			}
-			s.tile(c, ps[j], wins[j], x, s.y)
+			s.tile(c, ps[j], wins[j], x, s.y, tileH)
 		}
 		s.y += tileH + captionH
 	}
@@ -60,7 +68,7 @@ func phaseTime(c motion.Clip, name motion.PhaseName) (float64, bool) {
 }
 
 // tile draws one key frame with its caption.
-func (s *sheet) tile(c motion.Clip, p motion.Phase, w window, x, y float64) {
+func (s *sheet) tile(c motion.Clip, p motion.Phase, w window, x, y, tileH float64) {
 	f := figure{s: s, points: p.Points, arm: c.Arm, win: w, x: x, y: y, k: columns3 / w.w}
 	ms := f.marks(c, p)
 	im := s.picture(c, p.FrameKey, w, columns3)
@@ -150,7 +158,7 @@ func (s *sheet) glance(c motion.Clip, x, y, w, h float64) {
 			v := s.lines(value(m), coloured(stBig, accent(m.Name)), 0)
 			s.place(v, x+pad, row+10, w, ragged)
 			if len(v) > 0 {
-				s.label(band(m), stSmall, x+pad+v[0].Width+7, row+17.5, w, ragged)
+				s.label(bandOf(m), stSmall, x+pad+v[0].Width+7, row+17.5, w, ragged)
 			}
 		})
 		row += rowH
@@ -172,6 +180,8 @@ func find(c motion.Clip, name string, phase motion.PhaseName) (motion.Measure, b
 	return motion.Measure{}, false
 }
 
+const legendH = 22.0
+
 // legend explains the colours of the skeleton.
 func (s *sheet) legend() {
 	s.page.Tag("P", func() {
@@ -183,7 +193,7 @@ func (s *sheet) legend() {
 			if e.c == ink {
 				s.page.Line(pdf.Pen{Colour: faint, Width: 1.4, Dash: []float64{0.1, 2.6}, Round: true}, pdf.XY{X: x, Y: s.y + 6}, pdf.XY{X: x + 12, Y: s.y + 6})
 			} else {
-				s.page.Line(pdf.Pen{Colour: ink, Width: 3.4, Round: true}, pdf.XY{X: x + 1, Y: s.y + 6}, pdf.XY{X: x + 11, Y: s.y + 6})
+				s.page.Line(pdf.Pen{Colour: ink, Width: 4.2, Round: true}, pdf.XY{X: x + 1, Y: s.y + 6}, pdf.XY{X: x + 11, Y: s.y + 6})
 				s.page.Line(pdf.Pen{Colour: e.c, Width: 2.4, Round: true}, pdf.XY{X: x + 1, Y: s.y + 6}, pdf.XY{X: x + 11, Y: s.y + 6})
 			}
 			ls := s.lines(e.t, stSmall, 0)
@@ -193,5 +203,5 @@ func (s *sheet) legend() {
 			}
 		}
 	})
-	s.y += 16
+	s.y += legendH
 }

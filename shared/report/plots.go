@@ -9,10 +9,16 @@ import (
 	"fastbowlinglab/shared/report/pdf"
 )
 
-const plotH = 128.0
+// Heights of a plot, between which it takes the room that a page's table leaves.
+const (
+	minPlotH = 94.0
+	maxPlotH = 132.0
+	plotGap  = 8.0
+)
 
-// plots draws every series over time, two in a row, all on one time axis.
-func (s *sheet) plots(c motion.Clip) {
+// plots draws every series over time, two in a row, all on one time axis. Below
+// is the height of what should find room on the same page.
+func (s *sheet) plots(c motion.Clip, below float64) {
 	var ss []motion.Series
 	for _, one := range c.Series {
 		if countValues(one) >= 2 {
@@ -25,16 +31,18 @@ func (s *sheet) plots(c motion.Clip) {
 		s.y += 8
 		return
 	}
-	s.subheading("Angles over time", 30+plotH)
-	s.paragraph("Seconds from release. The shaded band is the 95 % error band; the numbered lines are the instants of the first page. Gaps are where nothing could be measured.", stSmall, left, contentW)
+	s.subheading("Angles over time", 30+minPlotH)
+	s.paragraph("Seconds from release, with the 95 % error band. The numbers are those of the pictures; a gap is where nothing could be measured.", stSmall, left, contentW)
 	s.y += 6
+	rows := (len(ss) + 1) / 2
+	plotH := min(max((bottom-s.y-below)/float64(rows)-plotGap, minPlotH), maxPlotH)
 	from, to := timeRange(c, ss)
 	for i := 0; i < len(ss); i += 2 {
-		s.room(plotH + 10)
+		s.room(plotH + plotGap)
 		for j := i; j < min(i+2, len(ss)); j++ {
-			newPlot(c, ss[j], from, to, left+float64(j-i)*(columns2+gutter), s.y).draw(s)
+			newPlot(c, ss[j], from, to, left+float64(j-i)*(columns2+gutter), s.y, plotH).draw(s)
 		}
-		s.y += plotH + 12
+		s.y += plotH + plotGap
 	}
 }
 
@@ -76,8 +84,8 @@ type plot struct {
 	x, y, w, h float64 // of the axes
 }
 
-func newPlot(c motion.Clip, ss motion.Series, from, to, x, y float64) plot {
-	p := plot{clip: c, series: ss, from: from, to: to, x: x + 27, y: y + 27, w: columns2 - 27, h: plotH - 42}
+func newPlot(c motion.Clip, ss motion.Series, from, to, x, y, height float64) plot {
+	p := plot{clip: c, series: ss, from: from, to: to, x: x + 27, y: y + 27, w: columns2 - 27, h: height - 42}
 	p.zero, _ = phaseTime(c, motion.Release)
 	p.low, p.high = math.Inf(1), math.Inf(-1)
 	for i, v := range ss.Values {
@@ -88,7 +96,13 @@ func newPlot(c motion.Clip, ss motion.Series, from, to, x, y float64) plot {
 	if p.low > p.high {
 		p.low, p.high = 0, 1
 	}
+	if straight(ss.Name) { // what lies beyond straight cannot be
+		p.high = min(p.high, 180)
+	}
 	p.step = niceStep((p.high - p.low) / 4)
+	if ss.Unit == motion.Degrees {
+		p.step = degreeStep(p.high - p.low)
+	}
 	p.low = math.Floor(p.low/p.step) * p.step
 	p.high = math.Ceil(p.high/p.step) * p.step
 	if p.high <= p.low {
@@ -97,18 +111,27 @@ func newPlot(c motion.Clip, ss motion.Series, from, to, x, y float64) plot {
 	return p
 }
 
-// niceStep rounds a step up to 1, 2 or 5 times a power of ten, or to the
-// divisions of a circle.
+// straight reports whether 180 degrees is the largest value of a joint angle.
+func straight(name string) bool { return name == motion.SeriesElbow || name == motion.SeriesKnee }
+
+// degreeStep divides a range of degrees into at most six familiar steps.
+func degreeStep(span float64) float64 {
+	for _, step := range []float64{1, 2, 5, 10, 15, 30, 45, 90, 180} {
+		if span/step <= 6 {
+			return step
+		}
+	}
+	return niceStep(span / 4)
+}
+
+// niceStep rounds a step up to 1, 2 or 5 times a power of ten.
 func niceStep(raw float64) float64 {
 	if raw <= 0 {
 		return 1
 	}
 	pow := math.Pow(10, math.Floor(math.Log10(raw)))
-	for _, m := range []float64{1, 2, 5, 10} {
+	for _, m := range []float64{1, 2, 5} {
 		if m*pow >= raw {
-			if m*pow == 50 && raw <= 45 {
-				return 45
-			}
 			return m * pow
 		}
 	}

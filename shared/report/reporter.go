@@ -91,7 +91,6 @@ func (s *sheet) write() {
 				ok = append(ok, c)
 			}
 		}
-		s.compare(ok)
 		for i, c := range clips {
 			if c.Refused == "" && i != b {
 				s.newPage()
@@ -100,6 +99,7 @@ func (s *sheet) write() {
 			}
 		}
 		s.newPage()
+		s.compare(ok)
 	}
 	s.clips()
 	s.closing()
@@ -110,11 +110,10 @@ func (s *sheet) write() {
 // page.
 func (s *sheet) delivery(c motion.Clip) {
 	s.pictures(c)
-	s.y += 2
 	s.legend()
-	s.y += 4
 	s.timeline(c)
 	s.newPage()
-	s.plots(c)
-	s.measures(c)
+	rows := s.measureRows(c)
+	s.plots(c, measuresHead+tableHeight(rows))
+	s.measures(rows)
 }

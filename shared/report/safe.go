@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose"
@@ -32,16 +33,8 @@ func safe(in Input) Input {
 	in.Athlete = line(in.Athlete, maxName)
 	in.TimeZone = clip(in.TimeZone, 80)
 	in.ClipNames = each(in.ClipNames, names.MaxClips, func(s string) string { return line(s, maxName) })
-	in.Findings.Author = author(in.Findings.Author)
-	in.Findings.Summary = text(in.Findings.Summary)
-	in.Findings.Items = each(in.Findings.Items, maxItems, func(f Finding) Finding {
-		return Finding{line(f.Title, maxText), text(f.Detail), each(f.Evidence, maxEvidence, func(s string) string { return line(s, maxName) })}
-	})
-	in.Coaching.Author = author(in.Coaching.Author)
-	in.Coaching.Summary = text(in.Coaching.Summary)
-	in.Coaching.Drills = each(in.Coaching.Drills, maxItems, func(d Drill) Drill {
-		return Drill{line(d.Title, maxText), text(d.Purpose), each(d.Steps, maxSteps, func(s string) string { return line(s, maxText) }), line(d.Dose, maxText)}
-	})
+	in.Findings = safeFindings(in.Findings)
+	in.Coaching = safeCoaching(in.Coaching)
 	in.Result.Engine, in.Result.Model = line(in.Result.Engine, 120), line(in.Result.Model, 120)
 	in.Result.Clips = each(in.Result.Clips, names.MaxClips, safeClip)
 	return in
@@ -62,8 +55,34 @@ func text(s string) string {
 	return strings.Join(each(typeset.CleanLines(s), maxSteps, func(s string) string { return clip(s, maxText) }), "\n")
 }
 
-func author(a Author) Author {
-	return Author{line(a.Provider, 80), line(a.Model, 120), line(a.Version, 80)}
+func author(a aitask.Author) aitask.Author {
+	return aitask.Author{Provider: line(a.Provider, 80), Model: line(a.Model, 120), Version: line(a.Version, 80)}
+}
+
+// sentence is a line of at most maxText characters.
+func sentence(s string) string { return line(s, maxText) }
+
+func safeFindings(f Findings) Findings {
+	f.Author, f.Summary = author(f.Author), text(f.Summary)
+	f.Items = each(f.Items, maxItems, func(it aitask.Finding) aitask.Finding {
+		return aitask.Finding{
+			Title: sentence(it.Title), Detail: text(it.Detail), Kind: aitask.Kind(line(string(it.Kind), 40)),
+			Measures: each(it.Measures, maxEvidence, func(r aitask.Ref) aitask.Ref {
+				return aitask.Ref{Clip: r.Clip, Name: line(r.Name, 80), Phase: line(r.Phase, 80)}
+			}),
+			Evidence: each(it.Evidence, maxEvidence, func(s string) string { return line(s, 400) }),
+		}
+	})
+	return f
+}
+
+func safeCoaching(c Coaching) Coaching {
+	c.Author, c.Summary, c.Safety = author(c.Author), text(c.Summary), text(c.Safety)
+	c.Drills = each(c.Drills, maxItems, func(d aitask.Drill) aitask.Drill {
+		return aitask.Drill{Title: sentence(d.Title), Purpose: text(d.Purpose), Finding: sentence(d.Finding),
+			Steps: each(d.Steps, maxSteps, sentence), Dose: sentence(d.Dose)}
+	})
+	return c
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && math.Abs(f) <= maxValue }

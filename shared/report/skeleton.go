@@ -198,7 +198,14 @@ func (f figure) drawMarks(ms []angleMark, w, h float64) {
 		}
 		f.s.page.Arc(m.centre.X, m.centre.Y, r, a, b, pdf.Pen{Colour: white, Width: 3.4})
 		f.s.page.Arc(m.centre.X, m.centre.Y, r, a, b, pdf.Pen{Colour: c, Width: 1.8})
-		taken = append(taken, f.pill(m, (a+b)/2, r, w, h, taken))
+		mid := (a + b) / 2
+		if m.upright { // beside the body, on the side that it leans away from
+			mid, r = 0, 14
+			if b > a {
+				mid = math.Pi
+			}
+		}
+		taken = append(taken, f.pill(m, mid, r, w, h, taken))
 	}
 }
 

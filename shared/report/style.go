@@ -40,6 +40,9 @@ var (
 	stH2      = typeset.Style{Size: 11.5, Weight: typeset.SemiBold, Colour: ink}
 	stBody    = typeset.Style{Size: 9.6, Colour: ink}
 	stMuted   = typeset.Style{Size: 9.6, Colour: muted}
+	stCell    = typeset.Style{Size: 9, Colour: ink}
+	stCellB   = typeset.Style{Size: 9, Weight: typeset.SemiBold, Colour: ink}
+	stCellM   = typeset.Style{Size: 9, Colour: muted}
 	stSmall   = typeset.Style{Size: 8, Colour: muted}
 	stSmallB  = typeset.Style{Size: 8, Weight: typeset.SemiBold, Colour: ink}
 	stCaption = typeset.Style{Size: 8.6, Weight: typeset.SemiBold, Colour: ink}

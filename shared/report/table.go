@@ -23,7 +23,7 @@ type cell struct {
 	span  int                // columns it covers, 0 for one
 }
 
-const cellPad = 4.0
+const cellPad = 2.6
 
 // table draws rows under a head that is repeated on every page. A row is never
 // split unless it is taller than a page.
@@ -35,17 +35,40 @@ func (s *sheet) table(cols []column, rows [][]cell) {
 	defer s.doc.End()
 	s.room(60)
 	s.tableHead(cols)
-	for _, r := range rows {
-		h := 0.0
-		for _, c := range r {
-			h = max(h, height(c.lines))
-		}
-		if h += 2 * cellPad; s.y+h > bottom {
+	for i, r := range rows {
+		h := rowHeight(r)
+		// a page gets at least the last two rows
+		if two := h + rowHeight(after(rows, i)); s.y+h > bottom || i == len(rows)-2 && i > 0 && s.y+two > bottom {
 			s.newPage()
 			s.tableHead(cols)
 		}
 		s.row(cols, r, h)
 	}
+}
+
+const headH = 15.0
+
+func after(rows [][]cell, i int) []cell {
+	if i+1 < len(rows) {
+		return rows[i+1]
+	}
+	return nil
+}
+
+func rowHeight(r []cell) float64 {
+	h := 0.0
+	for _, c := range r {
+		h = max(h, height(c.lines))
+	}
+	return h + 2*cellPad
+}
+
+func tableHeight(rows [][]cell) float64 {
+	h := headH
+	for _, r := range rows {
+		h += rowHeight(r)
+	}
+	return h
 }
 
 func (s *sheet) tableHead(cols []column) {
@@ -56,9 +79,9 @@ func (s *sheet) tableHead(cols []column) {
 		x += c.w
 	}
 	s.doc.End()
-	s.y += 15
+	s.y += headH
 	s.page.Artifact(func() {
-		s.page.Line(pdf.Pen{Colour: ink, Width: 0.8}, pdf.XY{X: left, Y: s.y}, pdf.XY{X: left + x - left, Y: s.y})
+		s.page.Line(pdf.Pen{Colour: ink, Width: 0.8}, pdf.XY{X: left, Y: s.y}, pdf.XY{X: x, Y: s.y})
 	})
 }
 
@@ -101,55 +124,69 @@ func (s *sheet) cite(source string) string {
 	return fmt.Sprintf("[%d]", i+1)
 }
 
+// measureColumns are the columns of the table of measures.
+var measureColumns = []column{{"MEASURE", contentW - 334, start}, {"AT", 92, start}, {"VALUE", 84, end}, {"95 % BAND", 86, end}, {"CONFIDENCE", 72, start}}
+
+// measuresHead is the height of what stands above the table's rows.
+const measuresHead = 44.0
+
 // measures draws the table of a clip's measures.
-func (s *sheet) measures(c motion.Clip) {
+func (s *sheet) measures(rows [][]cell) {
 	s.subheading("What was measured", 80)
-	if len(c.Measures) == 0 {
+	if len(rows) == 0 {
 		s.paragraph("Nothing was measured in this clip.", stMuted, left, contentW)
 		return
 	}
-	cols := []column{{"MEASURE", 168, start}, {"AT", 90, start}, {"VALUE", 62, end}, {"95 % BAND", 76, end}, {"CONFIDENCE", 85, start}, {"", contentW - 481, end}}
-	cols[4].w, cols[5].w = 80, contentW-476
+	s.paragraph("The band is meant to hold the true value in 95 of 100 cases. In brackets: where a definition comes from, listed at the end.", stSmall, left, contentW)
+	s.y += 3
+	s.table(measureColumns, rows)
+	s.y += 10
+}
+
+func (s *sheet) measureRows(c motion.Clip) [][]cell {
+	cols := measureColumns
 	var rows [][]cell
 	for _, m := range c.Measures {
-		name := s.lines(measureWord(m.Name), stBody, 160)
-		if h := measureHint(m.Name); h != "" {
-			name = append(name, s.lines(h, stTick, 160)...)
-		}
 		at := ""
 		if m.Phase != "" {
 			at = phaseWord(m.Phase)
 		}
-		r := []cell{{lines: name}, {lines: s.lines(at, stMuted, 84)}}
+		r := []cell{{lines: s.measureName(m, cols[0].w-8)}, {lines: s.lines(at, stCellM, cols[1].w-8)}}
 		if m.NotMeasured != "" {
-			why := s.lines("Not measured: "+m.NotMeasured, stMuted, contentW-258-40)
-			r = append(r, cell{lines: why, span: 3}, cell{lines: s.lines(s.cite(m.Source), stSmall, 0)})
-			rows = append(rows, r)
+			why := s.lines("Not measured: "+m.NotMeasured, stCellM, cols[2].w+cols[3].w+cols[4].w-8)
+			rows = append(rows, append(r, cell{lines: why, span: 3}))
 			continue
 		}
-		v := stBody
-		v.Weight = typeset.SemiBold
 		conf := m.Confidence
-		r = append(r,
-			cell{lines: s.lines(value(m), v, 0)},
-			cell{lines: s.lines(band(m), stMuted, 0)},
-			cell{lines: nil, draw: func(x, y float64) { s.confidence(conf, x+6, y) }},
-			cell{lines: s.lines(s.cite(m.Source), stSmall, 0)})
-		rows = append(rows, r)
+		rows = append(rows, append(r,
+			cell{lines: s.lines(value(m), stCellB, 0)},
+			cell{lines: s.lines(band(m), stCellM, 0)},
+			cell{draw: func(x, y float64) { s.confidence(conf, x+6, y) }}))
 	}
-	s.table(cols, rows)
-	s.y += 6
-	s.paragraph("The band is meant to hold the true value in 95 of 100 cases; it was fitted on rendered clips whose true values are known. Numbers in brackets: where the definition comes from, listed at the end.", stSmall, left, contentW)
-	s.y += 10
+	return rows
+}
+
+// measureName writes a measure's name with the mark of its source, and below it
+// how to read it.
+func (s *sheet) measureName(m motion.Measure, w float64) []typeset.Line {
+	sp := []typeset.Span{{Text: measureWord(m.Name), Style: stCell}}
+	if c := s.cite(m.Source); c != "" {
+		sp = append(sp, typeset.Span{Text: " " + c, Style: stTick})
+	}
+	ls := s.spans(sp, w)
+	if h := measureHint(m.Name); h != "" {
+		ls = append(ls, s.lines(h, stTick, w)...)
+	}
+	return ls
 }
 
 // confidence draws a bar and a word.
 func (s *sheet) confidence(c, x, y float64) {
-	s.page.FillRect(x, y+4.6, 30, 3.6, 1.8, rule)
+	s.page.FillRect(x, y+4.2, 30, 3.6, 1.8, rule)
 	if c > 0.02 {
-		s.page.FillRect(x, y+4.6, 30*c, 3.6, 1.8, muted)
+		s.page.FillRect(x, y+4.2, 30*c, 3.6, 1.8, muted)
 	}
-	s.label(confidenceWord(c), stSmall, x+35, y+0.8, 50, ragged)
+	s.label(confidenceWord(c), stSmall, x+35, y+0.6, 50, ragged)
 }
 
 // compare draws the values of all measured clips side by side.
@@ -180,7 +217,7 @@ func (s *sheet) compare(clips []motion.Clip) {
 	}
 	var rows [][]cell
 	for _, k := range keys {
-		name := s.lines(measureWord(k.name), stBody, cols[0].w-8)
+		name := s.lines(measureWord(k.name), stCell, cols[0].w-8)
 		if k.phase != "" {
 			name = append(name, s.lines(phaseWord(k.phase), stTick, cols[0].w-8)...)
 		}
@@ -189,7 +226,7 @@ func (s *sheet) compare(clips []motion.Clip) {
 			text := s.lines("not measured", stTick, w-8)
 			for _, m := range c.Measures {
 				if m.Name == k.name && m.Phase == k.phase && m.NotMeasured == "" {
-					text = append(s.lines(value(m), stBody, w-8), s.lines(band(m), stTick, w-8)...)
+					text = append(s.lines(value(m), stCell, w-8), s.lines(band(m), stTick, w-8)...)
 				}
 			}
 			r = append(r, cell{lines: text})

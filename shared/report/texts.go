@@ -3,8 +3,21 @@ package report
 import (
 	"strings"
 
+	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/report/pdf"
+	"fastbowlinglab/shared/report/typeset"
 )
+
+// kindWords are the labels of the kinds of findings.
+var kindWords = map[aitask.Kind]struct {
+	word   string
+	colour pdf.Colour
+}{
+	aitask.Strength:    {"KEEP", trunkC},
+	aitask.WorkOn:      {"WORK ON", armC},
+	aitask.Observation: {"NOTE", legC},
+	aitask.Limits:      {"LIMIT", muted},
+}
 
 // findings writes what was seen.
 func (s *sheet) findings() {
@@ -16,10 +29,12 @@ func (s *sheet) findings() {
 		s.paragraph("Nothing stands out in the values that could be measured.", stBody, left, contentW)
 	}
 	for i, it := range f.Items {
-		s.entry(i+1, it.Title, armC, func(x, w float64) {
-			for _, p := range strings.Split(it.Detail, "\n") {
-				s.paragraph(p, stBody, x, w)
-			}
+		k := kindWords[it.Kind]
+		if k.word == "" {
+			k.colour = legC
+		}
+		s.entry(i+1, it.Title, k.word, k.colour, func(x, w float64) {
+			s.paragraphs(it.Detail, stBody, x, w)
 			if len(it.Evidence) > 0 {
 				s.y += 2
 				s.paragraph("Rests on: "+strings.Join(it.Evidence, "; "), stSmall, x, w)
@@ -39,24 +54,33 @@ func (s *sheet) coaching() {
 		s.paragraph("No drill follows from the values that could be measured.", stBody, left, contentW)
 	}
 	for i, d := range c.Drills {
-		s.entry(i+1, d.Title, trunkC, func(x, w float64) {
-			for _, p := range strings.Split(d.Purpose, "\n") {
-				s.paragraph(p, stBody, x, w)
-			}
+		s.entry(i+1, d.Title, "", trunkC, func(x, w float64) {
+			s.paragraphs(d.Purpose, stBody, x, w)
 			for _, st := range d.Steps {
 				s.bullet(st, x, w)
 			}
-			if d.Dose != "" {
-				s.y += 1
-				s.paragraph(d.Dose, stSmallB, x, w)
+			s.y += 1
+			s.paragraph(d.Dose, stSmallB, x, w)
+			if d.Finding != "" {
+				s.paragraph("Answers: "+d.Finding, stSmall, x, w)
 			}
 		})
+	}
+	if c.Safety != "" {
+		s.paragraphs(c.Safety, stCellB, left, contentW)
 	}
 	s.y += 10
 }
 
-func (s *sheet) byline(a Author) {
-	s.paragraph(authorLine(a), stSmall, left, contentW)
+// paragraphs writes text whose paragraphs are on lines of their own.
+func (s *sheet) paragraphs(text string, st typeset.Style, x, w float64) {
+	for _, p := range strings.Split(text, "\n") {
+		s.paragraph(p, st, x, w)
+	}
+}
+
+func (s *sheet) byline(a aitask.Author) {
+	s.paragraph(credit(a), stSmall, left, contentW)
 	s.y += 6
 }
 
@@ -64,27 +88,32 @@ func (s *sheet) summary(text string) {
 	if text == "" {
 		return
 	}
-	for _, p := range strings.Split(text, "\n") {
-		s.paragraph(p, stBody, left, contentW)
-	}
+	s.paragraphs(text, stBody, left, contentW)
 	s.y += 6
 }
 
 // entry writes a numbered item: the title stays with the first lines of what
 // follows.
-func (s *sheet) entry(n int, title string, c pdf.Colour, body func(x, w float64)) {
-	const indent = 24.0
+func (s *sheet) entry(n int, title, kind string, c pdf.Colour, body func(x, w float64)) {
+	const indent, kindW = 24.0, 60.0
 	if title == "" {
 		title = "Untitled"
 	}
-	ls := s.lines(title, stH2, contentW-indent)
+	width := contentW - indent
+	if kind != "" {
+		width -= kindW
+	}
+	ls := s.lines(title, stH2, width)
 	if h := height(ls); h < bottom-top-60 {
 		s.room(h + 36)
 	}
 	if len(ls) > 0 {
 		s.page.Artifact(func() { s.badge(n, left+8, s.y+leading(ls[0])/2, 8, c) })
 	}
-	s.flowAs("H2", ls, left+indent, contentW-indent)
+	if kind != "" {
+		s.page.Tag("P", func() { s.label(kind, coloured(stLabel, c), left, s.y+2.4, contentW, end) })
+	}
+	s.flowAs("H2", ls, left+indent, width)
 	s.y += 1
 	body(left+indent, contentW-indent)
 	s.y += 9

@@ -7,7 +7,7 @@ import (
 	"fastbowlinglab/shared/report/pdf"
 )
 
-const timelineH = 64.0
+const timelineH = 74.0
 
 // timeline draws the instants of a delivery to scale, with the time between
 // neighbours, and their names in even columns below so that none collide.
@@ -16,7 +16,7 @@ func (s *sheet) timeline(c motion.Clip) {
 	if len(ps) < 2 || ps[len(ps)-1].Time <= ps[0].Time {
 		return
 	}
-	s.room(timelineH + 12)
+	s.room(timelineH)
 	y := s.y + 24
 	first, last := ps[0].Time, ps[len(ps)-1].Time
 	x := func(t float64) float64 { return left + 8 + (contentW-16)*(t-first)/(last-first) }
@@ -43,7 +43,7 @@ func (s *sheet) timeline(c motion.Clip) {
 			s.label(relative(c, p.Time), stSmall, mid-col/2, y+33, col, centre)
 		}
 	})
-	s.y += timelineH + 12
+	s.y += timelineH
 }
 
 // intervals shades the two intervals that matter most and writes durations

@@ -1,12 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/report/typeset"
 )
@@ -115,6 +115,15 @@ func band(m motion.Measure) string {
 	return "± " + number(m.Band, d) + suffix
 }
 
+// bandOf is band without the unit, for a place beside the value.
+func bandOf(m motion.Measure) string {
+	suffix, d := unit(m.Unit)
+	if strings.HasPrefix(suffix, " ") {
+		suffix = ""
+	}
+	return "± " + number(m.Band, d) + suffix
+}
+
 func confidenceWord(c float64) string {
 	switch {
 	case c >= 0.8:
@@ -141,33 +150,10 @@ func rate(fps float64) string {
 	return number(fps, map[bool]int{true: 0, false: 1}[math.Abs(fps-math.Round(fps)) < 0.05]) + " frames a second"
 }
 
-func authorLine(a Author) string {
-	if a.Provider == RulesProvider {
-		s := "Written by rules, not by a model"
-		if a.Version != "" {
-			s += " (version " + a.Version + ")"
-		}
-		return s + "."
+// credit is the line that says who wrote a text.
+func credit(a aitask.Author) string {
+	if a == (aitask.Author{}) {
+		return "Who wrote this was not recorded."
 	}
-	if a.Provider == "" && a.Model == "" {
-		return "The author of this text was not recorded."
-	}
-	s := "Written by a language model"
-	if a.Model != "" {
-		s += ", " + a.Model
-	}
-	if a.Provider != "" {
-		s += ", through " + a.Provider
-	}
-	if a.Version != "" {
-		s += " (prompt version " + a.Version + ")"
-	}
-	return s + ". It can be wrong: the numbers above it are what was measured."
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return a.Credit()
 }

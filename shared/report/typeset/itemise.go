@@ -88,7 +88,8 @@ func split(spans []Span) []grapheme {
 		}
 		seg.Init(rs)
 		for it := seg.GraphemeIterator(); it.Next(); {
-			out = append(out, grapheme{text: it.Grapheme().Text, style: i})
+			g := it.Grapheme() // its Text is the segmenter's and changes with the next span
+			out = append(out, grapheme{text: rs[g.Offset : g.Offset+len(g.Text)], style: i})
 		}
 	}
 	return out
