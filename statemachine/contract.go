@@ -1,0 +1,87 @@
+package statemachine
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"fastbowlinglab/shared/names"
+)
+
+// contract is what a function takes and gives, as the definition sees it. For a
+// state that waits for a token, out is what answers the token.
+type contract struct{ in, out any }
+
+// contracts lists the functions that a definition may invoke.
+var contracts = map[string]contract{
+	names.FnBegin:     {names.BeginIn{}, names.BeginOut{}},
+	names.FnWake:      {names.Run{}, names.WakeOut{}},
+	names.FnPrecheck:  {names.Run{}, names.VerdictOut{}},
+	names.FnQueueJob:  {names.TokenIn{}, names.ClaimedOut{}},
+	names.FnAwaitPose: {names.TokenIn{}, names.VerdictOut{}},
+	names.FnFindings:  {names.TextIn{}, names.TextOut{}},
+	names.FnCoaching:  {names.TextIn{}, names.TextOut{}},
+	names.FnRender:    {names.RenderIn{}, names.RenderOut{}},
+	names.FnDeliver:   {names.DeliverIn{}, names.EndOut{}},
+	names.FnReject:    {names.RejectIn{}, names.EndOut{}},
+	names.FnSettle:    {names.SettleIn{}, names.EndOut{}},
+}
+
+// travelling lists every field that may travel between states, and the bytes
+// that its value takes in JSON at most. There are ids, keys, codes and numbers,
+// and the error that leads to Settle; no token is kept, no URL, name or note.
+var travelling = map[string]int{
+	"analysis_id":  64,
+	"attempt":      20,
+	"execution":    82,
+	"task_token":   2048, // in a payload only
+	"result_key":   maxKey,
+	"findings_key": maxKey,
+	"coaching_key": maxKey,
+	"pdf_key":      maxKey,
+	"json_key":     maxKey,
+	"key":          maxKey,
+	"verdict":      16,
+	"reason":       64,
+	"state":        32,
+	"status":       32,
+	"until":        40,
+	"pose_road":    16,
+	"seq":          20,
+	"fence":        20,
+	"count":        20,
+	"claimed":      5,
+	"proceed":      5,
+	"won":          5,
+	"error":        6 * 256,   // 256 characters, six bytes each when escaped
+	"cause":        6 * 32768, // AWS's limit on a cause, likewise
+}
+
+// maxKey is S3's limit on a key, in bytes, with room for quotes.
+const maxKey = 1024 + 2
+
+// waiting lists the timers of the states that wait for a task token.
+var waiting = map[string]struct{ timeout, heartbeat time.Duration }{
+	"QueueJob":  {names.ClaimTimeout, 0},
+	"AwaitPose": {names.PoseTimeout, names.PoseHeartbeat},
+}
+
+// fields lists the JSON names of a payload type, and those that may be left out.
+func fields(v any) (all map[string]bool, optional map[string]bool) {
+	all, optional = map[string]bool{}, map[string]bool{}
+	collect(reflect.TypeOf(v), all, optional)
+	return all, optional
+}
+
+func collect(t reflect.Type, all, optional map[string]bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			collect(f.Type, all, optional)
+			continue
+		}
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all[name] = true
+		optional[name] = strings.Contains(opts, "omitempty")
+	}
+}
