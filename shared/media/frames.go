@@ -154,3 +154,15 @@ func (s *source) checkCount(ctx context.Context, info Info, got int) error {
 	}
 	return refuse(reason.MediaCut, "%d of %d frames could be decoded", got, want)
 }
+
+// Glance decodes the clip and calls fn for about one frame in every so many
+// seconds, in order. Index counts the frames given. The whole file is read, and
+// no judgement is made on how much of it could be decoded. Pix is valid only
+// inside the call.
+func Glance(ctx context.Context, src string, info Info, every float64, maxSide int, fn func(Frame) error) error {
+	return with(ctx, src, func(s *source) error {
+		w, h := info.FitSide(maxSide)
+		c := counter{info: info, w: w, h: h, fn: fn, last: math.Inf(-1)}
+		return s.decode(ctx, info, decoding{width: w, height: h, every: every}, c.take)
+	})
+}

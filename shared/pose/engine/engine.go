@@ -1,42 +1,116 @@
 // Package engine runs BlazePose through ONNX Runtime and follows the bowler
-// through a clip. It needs cgo.
+// through a clip. It needs cgo; the results (package pose) do not.
 package engine
 
 import (
-	"context"
 	"errors"
+	"fmt"
+	"image"
 
-	"fastbowlinglab/shared/media"
-	"fastbowlinglab/shared/pose"
+	ort "github.com/yalue/onnxruntime_go"
 )
-
-var errUnderWork = errors.New("engine: under work")
 
 // Config says where weights and library are, and which landmark model runs.
 type Config struct {
-	ModelsDir    string
-	ORTLibrary   string
+	ModelsDir    string // folder with the files of the npm package @mediapipe/pose
+	ORTLibrary   string // path of libonnxruntime.so
 	Model        string // lite, full or heavy; "" is full
 	DetectorOnly bool   // no landmark model: for the precheck
 }
 
-// Engine holds the sessions. It may be used by several goroutines.
-type Engine struct{}
+// Engine holds the loaded models. It may be used by several goroutines.
+type Engine struct {
+	model     string
+	detector  *session
+	landmarks *session // nil with DetectorOnly
+}
 
-// Open checks and loads the weights.
-func Open(cfg Config) (*Engine, error) { return nil, errUnderWork }
+// Open checks the weights against their sums and loads them.
+func Open(cfg Config) (*Engine, error) {
+	model := cfg.Model
+	if model == "" {
+		model = "full"
+	}
+	lw, ok := landmarkWeights[model]
+	if !ok {
+		return nil, fmt.Errorf("open pose engine: there is no model %q (lite, full, heavy)", cfg.Model)
+	}
+	e := &Engine{model: model}
+	err := func() error {
+		if err := initialise(cfg.ORTLibrary); err != nil {
+			return err
+		}
+		var err error
+		if e.detector, err = loadSession(detectorWeights, cfg.ModelsDir); err != nil || cfg.DetectorOnly {
+			return err
+		}
+		e.landmarks, err = loadSession(lw, cfg.ModelsDir)
+		return err
+	}()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open pose engine: %w", err), e.Close())
+	}
+	return e, nil
+}
 
-// Close frees the sessions.
-func (e *Engine) Close() error { return nil }
+// loadSession loads weights. Both kinds of model name their first two outputs
+// alike: boxes and scores; landmarks and presence.
+func loadSession(w weights, dir string) (*session, error) {
+	file, err := w.load(dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSession(file, "Identity", "Identity_1")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.files[0], err)
+	}
+	return s, nil
+}
+
+// Close frees the models. The engine must not be in use.
+func (e *Engine) Close() error {
+	err := errors.Join(e.detector.close(), e.landmarks.close())
+	e.detector, e.landmarks = nil, nil
+	return err
+}
 
 // Name is the engine and its version, for motion.Result.Engine.
-func (e *Engine) Name() string { return "" }
+func (e *Engine) Name() string { return "blazepose/onnxruntime-" + ort.GetVersion() }
 
 // Model is the landmark model: lite, full or heavy.
-func (e *Engine) Model() string { return "" }
+func (e *Engine) Model() string { return e.model }
 
-// Track follows the bowler through the clip at src and calls emit for every
-// chunk in order. after is the last chunk already done, nil for none.
-func (e *Engine) Track(ctx context.Context, src string, info media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error {
-	return errUnderWork
+// Detect finds the people in a picture, best first.
+func (e *Engine) Detect(img image.Image) ([]Person, error) {
+	b, err := e.detector.bench()
+	if err != nil {
+		return nil, fmt.Errorf("detect: %w", err)
+	}
+	defer b.close()
+	found, err := b.detectAll(pictureOf(img))
+	if err != nil {
+		return nil, fmt.Errorf("detect: %w", err)
+	}
+	return found, nil
+}
+
+func pictureOf(img image.Image) picture {
+	r := img.Bounds()
+	p := picture{w: r.Dx(), h: r.Dy(), pix: make([]byte, 0, 3*r.Dx()*r.Dy())}
+	if m, ok := img.(*image.RGBA); ok {
+		for y := range p.h {
+			row := m.Pix[y*m.Stride : y*m.Stride+4*p.w]
+			for x := 0; x < len(row); x += 4 {
+				p.pix = append(p.pix, row[x], row[x+1], row[x+2])
+			}
+		}
+		return p
+	}
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			c, g, b, _ := img.At(x, y).RGBA()
+			p.pix = append(p.pix, byte(c>>8), byte(g>>8), byte(b>>8))
+		}
+	}
+	return p
 }

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"fastbowlinglab/shared/media"
+)
+
+// The scout looks through the whole clip before the pass, at a few frames a
+// second, to find out who the bowler is: nobody can tell from the first second.
+const (
+	scoutEvery = 0.12 // seconds between looks
+	scoutMost  = 400  // looks at a clip; a long one is looked at less often
+	scoutSide  = 1280 // pixels, longer side
+)
+
+// sighting is a person at one look, in fractions of the displayed width (both
+// axes, so that distances are true), with the camera's movement taken out of
+// GX and GY.
+type sighting struct {
+	Look   int     `json:"-"`
+	Time   float64 `json:"t"`
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Radius float64 `json:"r"`
+	Angle  float64 `json:"a"`
+	Score  float64 `json:"s"`
+	GX     float64 `json:"-"`
+	GY     float64 `json:"-"`
+}
+
+// scout finds the people at every look.
+func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]sighting, error) {
+	b, err := e.detector.bench()
+	if err != nil {
+		return nil, fmt.Errorf("scout: %w", err)
+	}
+	defer b.close()
+	var looks [][]sighting
+	var before thumbnail
+	var cx, cy float64 // camera's way so far, in widths
+	every := max(scoutEvery, info.Duration/scoutMost)
+	err = media.Glance(ctx, src, info, every, scoutSide, func(f media.Frame) error {
+		p := picture{f.Width, f.Height, f.Pix}
+		now := thumbnailOf(p)
+		if len(looks) > 0 {
+			dx, dy := now.shiftFrom(before)
+			cx, cy = cx+dx, cy+dy
+		}
+		before = now
+		people, err := b.detectAll(p)
+		if err != nil {
+			return fmt.Errorf("scout: %w", err)
+		}
+		seen := make([]sighting, 0, len(people))
+		w := float64(p.w)
+		for _, q := range people {
+			s := sighting{Look: len(looks), Time: f.Time, X: q.X / w, Y: q.Y / w, Radius: q.Radius / w, Angle: q.Angle, Score: q.Score}
+			s.GX, s.GY = s.X-cx, s.Y-cy
+			seen = append(seen, s)
+		}
+		looks = append(looks, seen)
+		return nil
+	})
+	return looks, err
+}
+
+// thumbnail is a small grey picture from which the camera's movement is read.
+type thumbnail struct {
+	w, h int
+	lum  []uint8
+}
+
+const thumbnailWidth = 128
+
+func thumbnailOf(p picture) thumbnail {
+	t := thumbnail{w: thumbnailWidth, h: max(1, p.h*thumbnailWidth/p.w)}
+	t.lum = make([]uint8, t.w*t.h)
+	for y := range t.h {
+		y0, y1 := y*p.h/t.h, max(y*p.h/t.h+1, (y+1)*p.h/t.h)
+		for x := range t.w {
+			x0, x1 := x*p.w/t.w, max(x*p.w/t.w+1, (x+1)*p.w/t.w)
+			sum, n := 0, 0
+			for yy := y0; yy < y1; yy += 2 {
+				for xx := x0; xx < x1; xx += 2 {
+					sum += int(p.pix[3*(yy*p.w+xx)+1]) // green carries most of the light
+					n++
+				}
+			}
+			t.lum[y*t.w+x] = uint8(sum / n)
+		}
+	}
+	return t
+}
+
+// shiftFrom tells how far the scene moved since an earlier picture, in widths:
+// the whole shift with the smallest mean difference, where big differences
+// (people) count for little.
+func (t thumbnail) shiftFrom(old thumbnail) (dx, dy float64) {
+	if old.w != t.w || old.h != t.h {
+		return 0, 0
+	}
+	const reachX, reachY, most = 40, 8, 24
+	best := math.Inf(1)
+	for sy := -reachY; sy <= reachY; sy++ {
+		for sx := -reachX; sx <= reachX; sx++ {
+			sum, n := 0, 0
+			for y := max(0, sy); y < min(t.h, t.h+sy); y += 2 {
+				a, b := t.lum[y*t.w:(y+1)*t.w], old.lum[(y-sy)*t.w:(y-sy+1)*t.w]
+				for x := max(0, sx); x < min(t.w, t.w+sx); x++ {
+					d := int(a[x]) - int(b[x-sx])
+					sum += min(max(d, -d), most)
+					n++
+				}
+			}
+			if n == 0 {
+				continue
+			}
+			// Of equals, as on a blank wall, the smallest shift.
+			if m := float64(sum)/float64(n) + 0.002*(math.Abs(float64(sx))+math.Abs(float64(sy))); m < best {
+				best, dx, dy = m, float64(sx), float64(sy)
+			}
+		}
+	}
+	return dx / float64(t.w), dy / float64(t.w)
+}
