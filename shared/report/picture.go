@@ -16,9 +16,11 @@ import (
 	"fastbowlinglab/shared/report/pdf"
 )
 
+// MaxFrameBytes bounds a key frame's file.
+const MaxFrameBytes = 16 << 20
+
 // Limits on a key frame's picture.
 const (
-	maxFrameBytes  = 16 << 20
 	maxFramePixels = 50 << 20 // 8K
 	printDPI       = 200
 	jpegQuality    = 84
@@ -112,7 +114,7 @@ func (s *sheet) picture(c motion.Clip, key string, w window, width float64) *pdf
 // cut takes the window, given in pixels of a frame shownW wide, out of a picture
 // of that frame, which may be stored smaller.
 func cut(data []byte, shownW int, w window, width float64) ([]byte, error) {
-	if len(data) > maxFrameBytes {
+	if len(data) > MaxFrameBytes {
 		return nil, fmt.Errorf("picture of %d bytes", len(data))
 	}
 	cfg, err := jpeg.DecodeConfig(bytes.NewReader(data))
