@@ -22,6 +22,7 @@ import (
 	"fastbowlinglab/integration/local/kumo"
 	"fastbowlinglab/integration/local/lambdaapi"
 	"fastbowlinglab/integration/local/pump"
+	"fastbowlinglab/integration/stepfn"
 )
 
 // Prepare makes sure that this process can keep its state in dir. Call it first
@@ -42,6 +43,7 @@ type Cloud struct {
 	kumo     http.Handler
 	db       *dynoxide.DB
 	lambda   *lambdaapi.Service
+	states   *stepfn.Engine
 	tasks    *ecs.Cluster
 	mails    int // sent before this start, in memory only
 
@@ -222,10 +224,8 @@ func (c *Cloud) compute(context.Context) error {
 	c.lambda = lambdaapi.New(lc)
 	c.later(c.lambda.Close)
 	c.services.Services[endpoint.Lambda] = c.lambda
-	if c.cfg.States != nil {
-		if err := c.startStates(); err != nil {
-			return err
-		}
+	if err := c.startStates(); err != nil {
+		return err
 	}
 	return c.startTasks()
 }

@@ -2,7 +2,6 @@ package local
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,12 +10,12 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	awsecs "github.com/aws/aws-sdk-go-v2/service/ecs"
 	awslambda "github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	sestypes "github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -96,29 +95,33 @@ func TestStreamReachesItsFunction(t *testing.T) {
 			}
 		}
 	})
-	db := dynamodb.NewFromConfig(c.AWS())
-	put := func(id string) {
-		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(names.Notices.Name),
-			Item: map[string]ddb.AttributeValue{"analysis_id": &ddb.AttributeValueMemberS{Value: id},
-				"notice": &ddb.AttributeValueMemberS{Value: "ready#mail"}}})
-		check(t, err)
-	}
-	put("an-1")
+	check(t, put(t.Context(), c, "an-1"))
 	waitFor(t, "the record, twice", func() bool { n, _ := noted(t, c, "notify#an-1"); return n == 2 })
-	put("an-2")
+	check(t, put(t.Context(), c, "an-2"))
 	waitFor(t, "the next record", func() bool { n, _ := noted(t, c, "notify#an-2"); return n == 1 })
 	if _, arn := noted(t, c, "notify#an-2"); !strings.HasPrefix(arn, "arn:aws:dynamodb:") {
 		t.Errorf("the record's source is %q", arn)
 	}
 }
 
-func TestEventsOfExecutions(t *testing.T) {
+func TestExecutionsAndTheEventOfTheirEnd(t *testing.T) {
 	c := start(t)
-	change := StatusChange{At: time.Now(), ExecutionARN: "arn:aws:states:us-east-1:000000000000:execution:fbl-analysis:an-1-1",
-		Status: "SUCCEEDED", Detail: map[string]any{"name": "an-1-1"}}
-	c.changed(change)
-	change.Status = "FAILED"
-	c.changed(change)
+	client := sfn.NewFromConfig(c.AWS())
+	run := func(name, input string) *sfn.DescribeExecutionOutput {
+		out, err := client.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: aws.String(StateMachineARN), Name: &name, Input: &input})
+		check(t, err)
+		check(t, c.States().Wait(t.Context(), *out.ExecutionArn))
+		d, err := client.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: out.ExecutionArn})
+		check(t, err)
+		return d
+	}
+	if d := run("an-1-1", `{"a":1}`); d.Status != "SUCCEEDED" || !strings.Contains(*d.Output, names.Bucket) {
+		t.Errorf("%s %s", d.Status, aws.ToString(d.Output))
+	}
+	failed := run("an-2-1", `{"fail":true}`)
+	if failed.Status != "FAILED" || *failed.Error != "errorString" {
+		t.Errorf("%s %s", failed.Status, aws.ToString(failed.Error))
+	}
 	waitFor(t, "the event", func() bool { n, _ := noted(t, c, "settle"); return n > 0 })
 	n, raw := noted(t, c, "settle")
 	if n != 1 {
@@ -126,10 +129,15 @@ func TestEventsOfExecutions(t *testing.T) {
 	}
 	var e events.EventBridgeEvent
 	check(t, json.Unmarshal([]byte(raw), &e))
-	if e.DetailType != "Step Functions Execution Status Change" || e.Source != "aws.states" || e.Resources[0] != change.ExecutionARN {
+	if e.DetailType != "Step Functions Execution Status Change" || e.Source != "aws.states" || e.Resources[0] != *failed.ExecutionArn {
 		t.Errorf("event %s", raw)
 	}
-	contains(t, string(e.Detail), `"name":"an-1-1"`)
+	var d map[string]any
+	check(t, json.Unmarshal(e.Detail, &d))
+	if d["status"] != "FAILED" || d["name"] != "an-2-1" || d["error"] != "errorString" || d["stopDate"] != float64(failed.StopDate.UnixMilli()) ||
+		d["output"] != nil || d["input"] != `{"fail":true}` {
+		t.Errorf("detail %v", d)
+	}
 }
 
 func TestSchedule(t *testing.T) {
@@ -176,25 +184,12 @@ func TestMails(t *testing.T) {
 
 func TestTheHTTPAPI(t *testing.T) {
 	c := start(t)
-	get := func(token string) (int, string) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.API+"/v1/credits", nil)
-		check(t, err)
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		check(t, err)
-		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		check(t, err)
-		return resp.StatusCode, string(b)
-	}
-	if code, _ := get(""); code != http.StatusUnauthorized {
+	if code, _ := get(t, c.API+"/v1/credits", ""); code != http.StatusUnauthorized {
 		t.Errorf("without a token: %d", code)
 	}
 	token, err := c.AthleteToken("athlete-1", time.Minute)
 	check(t, err)
-	if code, body := get(token); code != http.StatusOK || body != "GET /v1/credits athlete-1" {
+	if code, body := get(t, c.API+"/v1/credits", token); code != http.StatusOK || body != "GET /v1/credits athlete-1" {
 		t.Errorf("with a token: %d %s", code, body)
 	}
 }

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -19,28 +18,6 @@ func (c *Cloud) Lambda() *lambdaapi.Service { return c.lambda }
 
 // Tasks is the ECS cluster.
 func (c *Cloud) Tasks() *ecs.Cluster { return c.tasks }
-
-func (c *Cloud) startStates() error {
-	arns := map[string]string{}
-	for _, f := range c.cfg.Functions {
-		if !f.State {
-			continue
-		}
-		arn, err := c.lambda.Publish(f.Name)
-		if err != nil {
-			return err
-		}
-		arns[f.ARNPlaceholder()] = arn
-	}
-	st, err := c.cfg.States(StatesDeps{Functions: arns, Invoke: c.lambda.Invoke, Changed: c.changed,
-		Dir: c.state("executions"), Root: c.cfg.Root})
-	if err != nil {
-		return fmt.Errorf("step functions: %w", err)
-	}
-	c.later(st.Close)
-	c.services.Services[endpoint.States] = st
-	return nil
-}
 
 func (c *Cloud) startTasks() error {
 	env, err := Environment(names.PoseWorker, names.WorkerEnv(), c.place(), c.cfg.Env)

@@ -68,8 +68,9 @@ type Config struct {
 	// Intercept puts faults between callers and services. Default: none.
 	Intercept endpoint.Intercept
 
-	// States makes Step Functions. Nil: the cloud has none.
-	States func(StatesDeps) (States, error)
+	// Definition gives the analysis state machine's definition for the functions'
+	// ARNs by placeholder. Default: that of package statemachine.
+	Definition func(arns map[string]string) ([]byte, error)
 
 	Log *slog.Logger // default slog.Default()
 }
@@ -96,6 +97,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Functions == nil {
 		c.Functions = names.Functions()
+	}
+	if c.Definition == nil {
+		c.Definition = definition
 	}
 	if c.Duplicate == nil {
 		c.Duplicate = func(string) bool { return false }

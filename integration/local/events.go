@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fastbowlinglab/integration/local/lambdaapi"
+	"fastbowlinglab/integration/stepfn"
 	"fastbowlinglab/shared/names"
 )
 
@@ -33,17 +34,18 @@ func newEvent(source, detailType string, at time.Time, resource string, detail a
 }
 
 // ends are the statuses that the rule for Function.Ended matches.
-var ends = map[string]bool{"FAILED": true, "TIMED_OUT": true, "ABORTED": true}
+var ends = map[stepfn.Status]bool{stepfn.Failed: true, stepfn.TimedOut: true, stepfn.Aborted: true}
 
 // changed delivers the status change of an execution to the functions whose
 // rule matches it. It does not block.
-func (c *Cloud) changed(s StatusChange) {
-	if !ends[s.Status] {
+func (c *Cloud) changed(s stepfn.StatusChange) {
+	if !ends[s.Detail.Status] {
 		return
 	}
-	payload, err := json.Marshal(newEvent("aws.states", "Step Functions Execution Status Change", s.At, s.ExecutionARN, s.Detail))
+	arn := s.Detail.ExecutionARN
+	payload, err := json.Marshal(newEvent(stepfn.EventSource, stepfn.EventDetailType, s.Time.Time, arn, s.Detail))
 	if err != nil {
-		c.cfg.Log.Error("event not made", "execution", s.ExecutionARN, "error", err)
+		c.cfg.Log.Error("event not made", "execution", arn, "error", err)
 		return
 	}
 	for _, f := range c.cfg.Functions {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -47,6 +49,12 @@ var testFunctions = []names.Function{
 	{Name: "notify", Timeout: 10 * time.Second, MemoryMB: 128, Stream: &names.Notices, Env: []string{names.Effects.Env}},
 	{Name: "settle", Timeout: 10 * time.Second, MemoryMB: 128, Ended: true, Env: []string{names.Effects.Env}},
 	{Name: "reconcile", Timeout: 10 * time.Second, MemoryMB: 128, Every: time.Hour, Env: []string{names.Effects.Env}},
+}
+
+// testDefinition calls echo and, when that fails, fails by its error.
+func testDefinition(arns map[string]string) ([]byte, error) {
+	return []byte(`{"StartAt":"Echo","States":{"Echo":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke",
+		"Parameters":{"FunctionName":"` + arns["EchoArn"] + `","Payload.$":"$"},"OutputPath":"$.Payload","End":true}}}`), nil
 }
 
 func program(name string) any {
@@ -124,7 +132,7 @@ func start(t *testing.T, change ...func(*Config)) *Cloud {
 	if _, err := os.Stat(filepath.Join(root, "node_modules/@dynoxide/linux-x64/dynoxide")); err != nil {
 		t.Skip("dynoxide is not installed (npm install)")
 	}
-	cfg := Config{Functions: testFunctions, Binaries: binaries(t), StreamPoll: 10 * time.Millisecond,
+	cfg := Config{Functions: testFunctions, Definition: testDefinition, Binaries: binaries(t), StreamPoll: 10 * time.Millisecond,
 		EventRetries: []time.Duration{10 * time.Millisecond}, StopGrace: 5 * time.Second}
 	for _, f := range change {
 		f(&cfg)
@@ -181,4 +189,20 @@ func contains(t *testing.T, s, sub string) {
 	if !strings.Contains(s, sub) {
 		t.Errorf("%q does not contain %q", s, sub)
 	}
+}
+
+// get fetches a page of the HTTP API with a token.
+func get(t *testing.T, url, token string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	check(t, err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	check(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	check(t, err)
+	return resp.StatusCode, string(b)
 }

@@ -2,34 +2,79 @@ package local
 
 import (
 	"context"
-	"net/http"
-	"time"
+	"errors"
+	"fmt"
+
+	"fastbowlinglab/integration/local/endpoint"
+	"fastbowlinglab/integration/local/lambdaapi"
+	"fastbowlinglab/integration/stepfn"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/statemachine"
 )
 
-// States is Step Functions: the AWS JSON 1.0 API, and what stands behind it.
-type States interface {
-	http.Handler
-	// Close stops the engine; executions go on with the next start on the same Dir.
-	Close() error
+// roleARN is the execution role of the state machine: it has to have one.
+const roleARN = "arn:aws:iam::" + Account + ":role/" + names.StateMachine
+
+// States is Step Functions.
+func (c *Cloud) States() *stepfn.Engine { return c.states }
+
+// startStates starts Step Functions with the analysis state machine, whose
+// definition names the functions' published versions. Executions that were open
+// go on, with the definition that they began with.
+func (c *Cloud) startStates() error {
+	arns := map[string]string{}
+	for _, f := range c.cfg.Functions {
+		if !f.State {
+			continue
+		}
+		arn, err := c.lambda.Publish(f.Name)
+		if err != nil {
+			return err
+		}
+		arns[f.ARNPlaceholder()] = arn
+	}
+	def, err := c.cfg.Definition(arns)
+	if err != nil {
+		return err
+	}
+	e, err := stepfn.New(stepfn.Options{Invoker: invoker{c.lambda}, Region: Region, Account: Account,
+		Dir: c.state("executions"), OnStatusChange: c.changed, Logger: c.cfg.Log})
+	if err != nil {
+		return err
+	}
+	c.states = e
+	c.later(e.Close)
+	c.services.Services[endpoint.States] = e
+	if err := define(e, string(def)); err != nil {
+		return fmt.Errorf("state machine %s: %w", names.StateMachine, err)
+	}
+	return nil
 }
 
-// StatesDeps is what Step Functions gets from the cloud.
-type StatesDeps struct {
-	// Functions gives the ARN of the published version for each placeholder of a
-	// definition, for example BeginArn.
-	Functions map[string]string
-	// Invoke calls a Lambda function and waits for its answer.
-	Invoke func(ctx context.Context, arn string, payload []byte) (out []byte, functionError string, err error)
-	// Changed is to be called when an execution changes its status; it does not block.
-	Changed func(StatusChange)
-	Dir     string // keeps executions; "" for memory only
-	Root    string // the project's folder
+// define creates the state machine, or gives it its new definition.
+func define(e *stepfn.Engine, def string) error {
+	_, err := e.CreateStateMachine(stepfn.CreateStateMachineInput{Name: names.StateMachine, Definition: def, RoleARN: roleARN})
+	var exists *stepfn.APIError
+	if errors.As(err, &exists) && exists.Code == stepfn.CodeStateMachineAlreadyExists {
+		_, err = e.UpdateStateMachine(stepfn.UpdateStateMachineInput{StateMachineARN: StateMachineARN, Definition: def, RoleARN: roleARN})
+	}
+	return err
 }
 
-// StatusChange says that an execution has a new status.
-type StatusChange struct {
-	At           time.Time
-	ExecutionARN string
-	Status       string // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
-	Detail       any    // of EventBridge's "Step Functions Execution Status Change", as JSON
+// definition fills in the analysis's definition.
+func definition(arns map[string]string) ([]byte, error) {
+	return statemachine.Fill(statemachine.Analysis, arns)
+}
+
+// invoker gives the engine a refused call under the name that Step Functions
+// has for it.
+type invoker struct{ lambda *lambdaapi.Service }
+
+func (i invoker) Invoke(ctx context.Context, arn string, payload []byte) ([]byte, string, error) {
+	out, functionError, err := i.lambda.Invoke(ctx, arn, payload)
+	var refused *lambdaapi.Error
+	if errors.As(err, &refused) {
+		err = &stepfn.InvokeError{Name: "Lambda." + refused.Code, Message: refused.Message}
+	}
+	return out, functionError, err
 }
