@@ -65,3 +65,10 @@ type Track struct {
 	Height int     `json:"height"`
 	Frames []Frame `json:"frames"`
 }
+
+// MinVisibility is the visibility below which a point counts as absent: its
+// place is a guess and nothing may be measured from it.
+const MinVisibility = 0.3
+
+// Present reports whether the point was seen well enough to be measured from.
+func (p Point) Present() bool { return p.Visibility >= MinVisibility }
