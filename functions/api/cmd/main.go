@@ -21,7 +21,7 @@ func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Notices.Env, names.Effects.Env, names.PoseJobs.Env,
 		names.Usage.Env, names.Prices.Env, names.EnvBucket, names.EnvStateMachineARN)
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	db, objects := dynamodb.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	lambda.Start(api.New(api.Deps{
 		Life:       analysis.Store{DB: db, Analyses: env[names.Analyses.Env], Credits: env[names.Credits.Env]},

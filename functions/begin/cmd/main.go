@@ -15,7 +15,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.EnvParameters)
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	lambda.Start(begin.New(begin.Deps{
 		Life:       analysis.Store{DB: dynamodb.NewFromConfig(cfg), Analyses: env[names.Analyses.Env]},
 		Parameters: ssm.NewFromConfig(cfg),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
 // Env reads the named environment variables. Missing ones end the program,
@@ -42,17 +43,37 @@ func lookup(get func(string) (string, bool), names []string) (map[string]string,
 	return vals, nil
 }
 
-// AWS loads the configuration of AWS clients. The SDK's own retries are off:
-// package retry is the one layer that repeats, where repeating is safe.
+// AWS loads the configuration of AWS clients from wherever it is found, such as
+// the credentials of a container. The SDK's own retries are off: package retry
+// is the one layer that repeats, where repeating is safe.
 func AWS() aws.Config {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(noRetries))
 	if err != nil {
 		Fatal(fmt.Errorf("load the AWS configuration: %w", err))
 	}
 	return cfg
 }
+
+// Lambda is the configuration of AWS clients in a Lambda function: region,
+// endpoint and credentials as the runtime puts them into the environment. The
+// chain of other sources that package config knows is left out, since it would
+// add a tenth to every binary.
+func Lambda() aws.Config {
+	env := Env("AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+	cfg := aws.Config{
+		Region:      env["AWS_REGION"],
+		Credentials: credentials.NewStaticCredentialsProvider(env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], os.Getenv("AWS_SESSION_TOKEN")),
+		Retryer:     noRetries,
+	}
+	if url := os.Getenv("AWS_ENDPOINT_URL"); url != "" {
+		cfg.BaseEndpoint = &url
+	}
+	return cfg
+}
+
+func noRetries() aws.Retryer { return aws.NopRetryer{} }
 
 // Log makes the JSON log the default one.
 func Log() {

@@ -15,7 +15,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Notices.Env, names.EnvMailFrom, names.EnvAPIURL)
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	lambda.Start(notify.New(notice.Sender{
 		DB:       dynamodb.NewFromConfig(cfg),
 		Mail:     sesv2.NewFromConfig(cfg),

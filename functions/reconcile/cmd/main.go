@@ -22,7 +22,7 @@ func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Notices.Env, names.Effects.Env, names.EnvStateMachineARN,
 		names.EnvCluster, names.EnvPoseService, names.PoseQueue.Env, names.EnvMailFrom, names.EnvAPIURL)
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	db := dynamodb.NewFromConfig(cfg)
 	lambda.Start(reconcile.New(reconcile.Deps{
 		Life: analysis.Store{DB: db, Analyses: env[names.Analyses.Env]},

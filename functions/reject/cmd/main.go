@@ -15,7 +15,7 @@ func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Notices.Env)
 	lambda.Start(reject.New(outcome.Store{
-		DB:       dynamodb.NewFromConfig(wire.AWS()),
+		DB:       dynamodb.NewFromConfig(wire.Lambda()),
 		Analyses: env[names.Analyses.Env],
 		Credits:  env[names.Credits.Env],
 		Notices:  env[names.Notices.Env],

@@ -15,7 +15,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Effects.Env, names.EnvCluster, names.EnvPoseService)
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	lambda.Start(wake.New(fleet.Fleet{
 		DB:      dynamodb.NewFromConfig(cfg),
 		ECS:     ecs.NewFromConfig(cfg),
