@@ -39,8 +39,8 @@ func class(r rune) bidi.Class {
 
 // levels gives every rune its resolved level (UAX #9, rules W1 to I2). Explicit
 // embeddings, overrides and isolates do not occur: Clean removes them. The
-// bidi package of x/text resolves levels too but shows only directions, which
-// do not suffice to order a line of three levels.
+// bidi package of x/text shows only directions, which do not suffice to order a
+// line of three levels, and pairs some brackets otherwise than FriBidi does.
 func levels(rs []rune, base uint8) []uint8 {
 	cl := make([]bidi.Class, len(rs))
 	for i, r := range rs {
