@@ -40,32 +40,48 @@ const (
 	barWidth   = 30
 )
 
-// row is one line of the board: a mark, the stage, its time, and a bar where
-// there is something to measure.
+// Widths in columns of a row's parts.
+const (
+	markWidth = 4
+	timeWidth = 9
+	partWidth = 2 + barWidth + 6 // the bar and its percentage
+)
+
+// row is one line of the board, no wider than width: a mark, the stage, its
+// time, and what fits of a bar and a note.
 func (s style) row(r Row, width int) string {
-	name := fmt.Sprintf("%-*s", labelWidth, label(r.Name))
+	name := fmt.Sprintf("%-*s", labelWidth, cut(label(r.Name), width-markWidth-timeWidth))
+	left := width - markWidth - timeWidth - len([]rune(name))
 	switch r.State {
 	case pending, skipped:
 		return s.dim("  · " + strings.TrimRight(name, " "))
 	case done:
 		took := seconds(r.Took)
 		if r.Took == 0 {
-			took = fmt.Sprintf("%9s", "")
+			took = strings.Repeat(" ", timeWidth)
 		}
-		return "  " + s.green("✓") + " " + name + s.dim(took) + s.note(r)
+		return "  " + s.green("✓") + " " + name + s.dim(took) + s.note(r, left)
 	}
 	line := "  " + s.cyan("●") + " " + name + seconds(r.Took)
-	if r.Fraction > 0 && width >= 4+labelWidth+9+2+barWidth+7 {
+	if r.Fraction > 0 && left >= partWidth {
 		line += "  " + s.bar(r.Fraction) + fmt.Sprintf(" %3.0f %%", 100*min(r.Fraction, 1))
+		left -= partWidth
 	}
-	return line + s.note(r)
+	return line + s.note(r, left)
 }
 
-func (s style) note(r Row) string {
-	if r.Note == "" {
+func (s style) note(r Row, left int) string {
+	if r.Note == "" || len([]rune(r.Note))+2 > left {
 		return ""
 	}
 	return "  " + s.dim(r.Note)
+}
+
+func cut(text string, width int) string {
+	if r := []rune(text); len(r) > width {
+		return string(r[:max(width-1, 0)]) + "…"
+	}
+	return text
 }
 
 func (s style) bar(f float64) string {
@@ -75,8 +91,8 @@ func (s style) bar(f float64) string {
 
 // seconds is a duration in nine columns.
 func seconds(d time.Duration) string {
-	if d >= 10*time.Minute {
-		return fmt.Sprintf("%7.1f m", d.Minutes()) + strings.Repeat(" ", 0)
+	if d >= time.Hour {
+		return fmt.Sprintf("%7.1f h", d.Hours())
 	}
 	return fmt.Sprintf("%7.1f s", d.Seconds())
 }

@@ -67,18 +67,21 @@ func (p *printer) end(s Summary) {
 	if s.Replayed {
 		took = "as before"
 	}
-	switch analysis.Status(s.Status) {
-	case analysis.Ready:
-		p.line("  %s %s   %s", p.green("Ready"), took, p.dim(s.AnalysisID))
+	word := strings.ToUpper(s.Status[:min(1, len(s.Status))]) + s.Status[min(1, len(s.Status)):]
+	switch st := analysis.Status(s.Status); {
+	case st == analysis.Ready:
+		p.line("  %s %s   %s", p.green(word), took, p.dim(s.AnalysisID))
 		p.line("  %s", s.ReportPDF)
 		p.line("  %s", s.ReportJSON)
-	default:
+	case st.Ended():
 		said := s.Message
 		if said == "" {
 			said = reason.Code(s.Reason).Sentence()
 		}
-		p.line("  %s %s   %s", p.red(strings.ToUpper(s.Status[:1])+s.Status[1:]), took, p.dim(s.AnalysisID))
+		p.line("  %s %s   %s", p.red(word), took, p.dim(s.AnalysisID))
 		p.line("  %s  %s", said, p.dim(s.Reason))
+	default:
+		p.line("  %s, no end yet   %s", word, p.dim(s.AnalysisID))
 	}
 }
 

@@ -41,15 +41,16 @@ type Stage struct {
 	Name  string
 	Took  time.Duration // tries that ended
 	Since time.Time     // of the try under way; zero for none
-	Tries int
-	Done  bool // its state was left
+	Tries int           // of the state of it that was tried most often
+	Done  bool          // its state was left
+
+	tries map[string]int // by state
 }
 
 // Timeline is where the time of an analysis went.
 type Timeline struct {
 	Stages     []Stage // those that were entered, in order
 	Start, End time.Time
-	States     int // states that were entered, for the curious
 }
 
 // timeline reads the histories of all attempts, in order.
@@ -65,8 +66,9 @@ func timeline(histories ...[]event) Timeline {
 			switch {
 			case strings.HasSuffix(e.kind, "StateEntered"):
 				state = e.state
-				t.States++
-				t.stage(state)
+				if s := t.stage(state); s != nil {
+					s.Done = false
+				}
 			case strings.HasSuffix(e.kind, "StateExited"):
 				if s := t.stage(e.state); s != nil {
 					s.stop(e.at)
@@ -75,8 +77,9 @@ func timeline(histories ...[]event) Timeline {
 				state = ""
 			case e.kind == "TaskStarted":
 				if s := t.stage(state); s != nil {
-					s.Since, s.Done = e.at, false
-					s.Tries++
+					s.Since = e.at
+					s.tries[state]++
+					s.Tries = max(s.Tries, s.tries[state])
 				}
 			case strings.HasSuffix(e.kind, "Failed"), strings.HasSuffix(e.kind, "TimedOut"), strings.HasSuffix(e.kind, "Aborted"), e.kind == "TaskSucceeded":
 				if s := t.stage(state); s != nil {
@@ -84,7 +87,11 @@ func timeline(histories ...[]event) Timeline {
 				}
 			}
 		}
-		t.closeAll(len(h) > 0 && strings.HasPrefix(h[len(h)-1].kind, "Execution"))
+		if n := len(h); n > 0 && strings.HasPrefix(h[n-1].kind, "Execution") {
+			for i := range t.Stages { // what an execution left open when it ended
+				t.Stages[i].stop(t.End)
+			}
+		}
 	}
 	return *t
 }
@@ -93,15 +100,6 @@ func (s *Stage) stop(at time.Time) {
 	if !s.Since.IsZero() {
 		s.Took += at.Sub(s.Since)
 		s.Since = time.Time{}
-	}
-}
-
-// closeAll ends what an execution left open when it ended.
-func (t *Timeline) closeAll(ended bool) {
-	for i := range t.Stages {
-		if ended {
-			t.Stages[i].stop(t.End)
-		}
 	}
 }
 
@@ -116,7 +114,7 @@ func (t *Timeline) stage(state string) *Stage {
 			return &t.Stages[i]
 		}
 	}
-	t.Stages = append(t.Stages, Stage{Name: name})
+	t.Stages = append(t.Stages, Stage{Name: name, tries: map[string]int{}})
 	return &t.Stages[len(t.Stages)-1]
 }
 
