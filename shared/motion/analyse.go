@@ -25,8 +25,8 @@ func Analyse(clip int, t pose.Track) Clip {
 	first, last := b.f[0].t, b.f[len(b.f)-1].t
 	out.Duration = round(last-first+b.dt, 1e4)
 	out.FrameRate = round(1/b.dt, 1e3)
-	d, ok := b.findDelivery()
-	if !ok {
+	b, d := b.clearest()
+	if d.evidence < minEvidence {
 		out.Refused = reason.NotBowling
 		if b.missing() {
 			out.Refused = reason.TooLittleBowler
@@ -41,6 +41,23 @@ func Analyse(clip int, t pose.Track) Clip {
 	out.Series = s.series()
 	out.Warnings = s.warnings()
 	return out
+}
+
+// clearest settles the body so that a delivery is plain to see, if there is one.
+func (b *body) clearest() (*body, delivery) {
+	var best *body
+	var found delivery
+	for _, prior := range swapPriors {
+		c := b.settle(prior)
+		d := c.findDelivery()
+		if best == nil || d.evidence > found.evidence {
+			best, found = c, d
+		}
+		if found.evidence >= plainEvidence {
+			break
+		}
+	}
+	return best, found
 }
 
 func travelName(dir float64) string {

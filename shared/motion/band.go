@@ -17,7 +17,7 @@ var (
 	bandElbow = bandBase{8, 4, 180, true}
 	bandKnee  = bandBase{6, 4, 180, true}
 	bandTrunk = bandBase{4.5, 2, 0, false}
-	bandArm   = bandBase{5, 2, 0, true}
+	bandArm   = bandBase{9, 3, 0, true}
 )
 
 const (

@@ -2,6 +2,7 @@ package motion
 
 import (
 	"math"
+	"slices"
 
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/reason"
@@ -41,7 +42,8 @@ type body struct {
 	cut     int     // frames of somebody else, or of nobody
 }
 
-// clean makes a body of a track, or says why it cannot.
+// clean makes a body of a track, or says why it cannot. What comes back is one
+// person with plausible times; sides and stray points are settled by settle.
 func clean(t pose.Track) (*body, reason.Code) {
 	if len(t.Frames) > maxFrames {
 		return nil, reason.MediaTooLong
@@ -65,10 +67,18 @@ func clean(t pose.Track) (*body, reason.Code) {
 	if b.torso < minTorsoPx {
 		return nil, reason.TooLittleBowler
 	}
-	b.repairSides()
-	b.cutOutliers()
-	b.bridgeGaps()
 	return b, ""
+}
+
+// settle gives a copy of the body with its sides kept apart over time and its
+// stray points absent.
+func (b *body) settle(prior float64) *body {
+	c := *b
+	c.f = slices.Clone(b.f)
+	c.repairSides(prior)
+	c.cutOutliers()
+	c.bridgeGaps()
+	return &c
 }
 
 // takeFrame copies frame i without the points that cannot be believed.

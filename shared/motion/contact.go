@@ -84,22 +84,19 @@ func middle(v []float64) float64 {
 
 // slopeAt is the least-squares slope within half seconds of t0.
 func (s signal) slopeAt(t0, half float64) (float64, bool) {
-	var n, mt, mv float64
-	for i := range s.t {
-		if math.Abs(s.t[i]-t0) <= half {
-			n, mt, mv = n+1, mt+s.t[i], mv+s.v[i]
-		}
-	}
+	from, to := within(s.t, t0, half)
+	n := float64(to - from)
 	if n < 2 {
 		return 0, false
 	}
-	mt, mv = mt/n, mv/n
+	var mt, mv float64
+	for i := from; i < to; i++ {
+		mt, mv = mt+s.t[i]/n, mv+s.v[i]/n
+	}
 	var tt, tv float64
-	for i := range s.t {
-		if math.Abs(s.t[i]-t0) <= half {
-			tt += (s.t[i] - mt) * (s.t[i] - mt)
-			tv += (s.t[i] - mt) * (s.v[i] - mv)
-		}
+	for i := from; i < to; i++ {
+		tt += (s.t[i] - mt) * (s.t[i] - mt)
+		tv += (s.t[i] - mt) * (s.v[i] - mv)
 	}
 	return tv / tt, tt > 0
 }

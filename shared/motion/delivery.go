@@ -10,13 +10,14 @@ import (
 // the picture: at 30 frames a second real fast bowlers were seen at 840 to
 // 1,690 degrees a second; a wave or a signal stays below 350.
 const (
-	minArmSpeed  = 420.0  // degrees a second through the vertical
-	maxArmSpeed  = 2600.0 // more is a tracking fault
-	minSweep     = 110.0  // degrees turned before the vertical, without turning back
-	sweepBack    = 20.0   // degrees of backward jitter allowed within the sweep
-	sweepSeconds = 0.5    // in at most this time
-	releaseAngle = 5.0    // degrees beyond the vertical at which the ball is let go
-	minEvidence  = 0.55   // of 1
+	minArmSpeed   = 420.0  // degrees a second through the vertical
+	maxArmSpeed   = 2600.0 // more is a tracking fault
+	minSweep      = 110.0  // degrees turned before the vertical, without turning back
+	sweepBack     = 20.0   // degrees of backward jitter allowed within the sweep
+	sweepSeconds  = 0.5    // in at most this time
+	releaseAngle  = 5.0    // degrees beyond the vertical at which the ball is let go
+	minEvidence   = 0.55   // of 1
+	plainEvidence = 0.85   // enough to look no further
 )
 
 // delivery is a bowling delivery found in a body.
@@ -32,8 +33,9 @@ type delivery struct {
 	confidence float64
 }
 
-// findDelivery looks for the best delivery of either arm in either direction.
-func (b *body) findDelivery() (delivery, bool) {
+// findDelivery looks for the best delivery of either arm in either direction;
+// its evidence is 0 where there is nothing like one.
+func (b *body) findDelivery() delivery {
 	var best delivery
 	for _, side := range [...]Side{Right, Left} {
 		for _, dir := range [...]float64{1, -1} {
@@ -46,7 +48,7 @@ func (b *body) findDelivery() (delivery, bool) {
 			}
 		}
 	}
-	return best, best.evidence >= minEvidence
+	return best
 }
 
 // crossings gives the instants at which the arm comes over the top in the sense

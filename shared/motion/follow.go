@@ -31,8 +31,8 @@ func (b *body) follow() {
 	for j := range runs {
 		own := b.activity(runs[j])
 		best[j], from[j] = own, -1
-		for i := range j {
-			if b.same(runs[i], runs[j]) && best[i]+own > best[j] {
+		for i := j - 1; i >= 0 && b.f[runs[j].from].t-b.f[runs[i].to].t <= linkSeconds; i-- {
+			if best[i]+own > best[j] && b.same(runs[i], runs[j]) {
 				best[j], from[j] = best[i]+own, i
 			}
 		}
@@ -91,9 +91,6 @@ func (b *body) continuous(last int, c vec, size, t float64) bool {
 // where p was heading, and of p's size.
 func (b *body) same(p, q run) bool {
 	dt := b.f[q.from].t - b.f[p.to].t
-	if dt > linkSeconds {
-		return false
-	}
 	end, v := b.lineAt(p, p.to)
 	start, w := b.lineAt(q, q.from)
 	meanV := mid(v, w)

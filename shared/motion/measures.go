@@ -21,7 +21,9 @@ func (s *study) measures() []Measure {
 		s.angle(TrunkForward, Release, lean, 2, rel, bandTrunk, srcTrunk, m.shoulder, k.shoulder, m.hip, k.hip),
 		{Name: TrunkSide, Phase: Release, Unit: Degrees, Source: srcSide,
 			NotMeasured: "a side-on view cannot show it; film from behind or in front as well"},
-		s.armAngle(rel),
+		s.armAngle(),
+		notMeasured(ArmAngle, Release, Degrees, srcArm,
+			"the ball is not tracked: release is judged by this angle itself"),
 		s.armSpeed(rel),
 		s.stride(),
 		s.runUp(),
@@ -151,31 +153,31 @@ func (s *study) armSignal() (signal, bool) {
 	return signal{}, false
 }
 
-// armAngle is the angle of the arm at release. The instant of release is itself
-// judged by this angle, so its band is that of the judgement.
-func (s *study) armAngle(rel contact) Measure {
+// armAngle is the angle of the arm at front-foot contact, which tells how late
+// it starts (Worthington et al. 2013).
+func (s *study) armAngle() Measure {
 	sig, ok := s.armSignal()
 	if !ok {
-		return notMeasured(ArmAngle, Release, Degrees, srcElbow, "the arm is hidden or blurred at release")
+		return notMeasured(ArmAngle, FrontFootContact, Degrees, srcArm, "the arm is hidden or blurred")
 	}
 	m := marks(s.d.arm)
-	return s.angle(ArmAngle, Release, sig, 2, rel, bandArm, srcElbow, m.shoulder, m.wrist)
+	return s.angle(ArmAngle, FrontFootContact, sig, 2, s.front, bandArm, srcArm, m.shoulder, m.wrist)
 }
 
 func (s *study) armSpeed(rel contact) Measure {
 	sig, ok := s.armSignal()
 	e, fit := sig.at(rel.t, s.b.window(0.045), 1)
 	if !ok || !fit {
-		return notMeasured(ArmSpeed, Release, DegreesSecond, srcElbow, "the arm is hidden or blurred at release")
+		return notMeasured(ArmSpeed, Release, DegreesSecond, srcArm, "the arm is hidden or blurred at release")
 	}
 	if why := s.unsupported(bandArm); why != "" {
-		return notMeasured(ArmSpeed, Release, DegreesSecond, srcElbow, why)
+		return notMeasured(ArmSpeed, Release, DegreesSecond, srcArm, why)
 	}
 	m := marks(s.d.arm)
 	// Two ends of the fitted window, each as uncertain as an arm angle.
 	band := math.Hypot(0.12*e.slope, 1.96*math.Sqrt2*6/(2*s.b.window(0.045)))
 	return Measure{Name: ArmSpeed, Phase: Release, Value: e.slope, Unit: DegreesSecond, Band: band,
-		Confidence: s.sure(rel.t, 12, m.shoulder, m.wrist), Source: srcElbow}
+		Confidence: s.sure(rel.t, 12, m.shoulder, m.wrist), Source: srcArm}
 }
 
 func (s *study) interval(name string, p PhaseName, a, b contact) Measure {

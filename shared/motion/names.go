@@ -34,9 +34,10 @@ const (
 
 // Sources of the definitions in the literature.
 const (
-	srcElbow  = "Portus et al. (2006), Sports Biomechanics 5: 263-284"
+	srcElbow  = "Portus et al. (2006), Sports Biomechanics 5: 215-230"
 	srcKnee   = "Portus et al. (2004), Sports Biomechanics 3: 263-284; Worthington et al. (2013), J Appl Biomech 29: 78-84"
 	srcTrunk  = "Worthington et al. (2013), J Appl Biomech 29: 78-84"
+	srcArm    = "Worthington et al. (2013), J Appl Biomech 29: 78-84"
 	srcSide   = "Ranson et al. (2008), J Sports Sci 26: 267-276"
 	srcStride = "Bartlett et al. (1996), J Sports Sci 14: 403-424; height from Drillis and Contini (1966)"
 	srcRunUp  = "Glazier et al. (2000), J Sports Sci 18: 1013-1021; height from Drillis and Contini (1966)"

@@ -58,12 +58,8 @@ func (s *study) sampled(name string, sig signal, base bandBase) Series {
 
 // near reports whether any of ts is within d of t.
 func near(ts []float64, t, d float64) bool {
-	for _, x := range ts {
-		if math.Abs(x-t) <= d {
-			return true
-		}
-	}
-	return false
+	from, to := within(ts, t, d)
+	return to > from
 }
 
 // warnings tells the athlete what would make the next clip measure better.

@@ -22,20 +22,29 @@ var limbs = [...]limb{
 }
 
 const (
-	swapPrior  = 0.03 // cost of believing one frame exchanged, torso lengths
-	skipCost   = 1.3  // cost of believing one frame no frame of this person
-	skipMost   = 3    // frames between two believed ones, plus one
-	swapReach  = 0.15 // seconds over which paths are continued
-	reachCost  = 0.6  // cost of a step that reaches farther
-	swapBadCap = 0.8  // cost cap of one landmark, torso lengths: a lost landmark decides nothing
+	skipCost   = 1.1   // cost of believing one frame no frame of this person
+	skipMost   = 12    // steps between two believed frames
+	skipTime   = 0.085 // seconds between them
+	swapReach  = 0.15  // seconds over which paths are continued
+	reachCost  = 0.6   // cost of a step that reaches farther
+	swapBadCap = 0.8   // cost cap of one landmark, torso lengths: a lost landmark decides nothing
 )
+
+// swapPriors are the costs of believing one frame exchanged, in torso lengths,
+// in the order in which they are tried until a delivery is plain to see: how
+// often a model exchanges sides differs from clip to clip. The last one believes
+// the model.
+var swapPriors = [...]float64{0.25, 0.05, math.Inf(1)}
 
 // repairSides exchanges left and right where, over the whole clip, the paths of
 // both limbs become smoother by it, and makes limbs absent that fit neither way
 // (models draw both arms half-way when they cannot decide).
-func (b *body) repairSides() {
+func (b *body) repairSides(prior float64) {
+	if math.IsInf(prior, 1) {
+		return
+	}
 	for _, l := range limbs {
-		b.repairLimb(l)
+		b.repairLimb(l, prior)
 	}
 }
 
@@ -46,86 +55,105 @@ type step struct{ n, back, swap, was int }
 // place numbers the states of one frame.
 func (s step) place() int { return (s.back-1)*4 + s.swap*2 + s.was }
 
-// reached is the cheapest way to a state.
+// reached is the cheapest way to a state: its cost, and the place of the state
+// before it among those of its own frame. seen is false where there is none.
 type reached struct {
-	cost float64
-	from step
-	ok   bool
+	cost float32
+	from int8
+	seen bool
 }
 
-// repairLimb finds the cheapest path through the frames, each kept, exchanged or
-// skipped, judged by how far each landmark is from where its last two believed
-// places led (a second-order Viterbi search).
-func (b *body) repairLimb(l limb) {
-	var idx []int // frames in which the pair can be judged
+// search finds the cheapest path through the frames that can be judged, each
+// kept, exchanged or skipped, judged by how far each landmark is from where its
+// last two believed places led (a second-order Viterbi search).
+type search struct {
+	b     *body
+	l     limb
+	prior float64
+	idx   []int                   // frames
+	views []view                  // of them
+	best  [][skipMost * 4]reached // by step.n and step.place
+}
+
+func (b *body) repairLimb(l limb, prior float64) {
+	s := search{b: b, l: l, prior: prior}
 	for i := range b.f {
 		if b.judgeable(&b.f[i], l) {
-			idx = append(idx, i)
+			s.idx = append(s.idx, i)
+			s.views = append(s.views, b.viewOf(&b.f[i], l))
 		}
 	}
-	if len(idx) < 3 {
+	if len(s.idx) < 3 {
 		return
 	}
-	best := make([][skipMost * 4]reached, len(idx))
-	offer := func(s step, r reached) {
-		if p := &best[s.n][s.place()]; !p.ok || r.cost < p.cost {
-			*p = r
-		}
-	}
-	for n := 1; n < len(idx); n++ {
-		for back := 1; back <= min(n, skipMost); back++ {
+	s.best = make([][skipMost * 4]reached, len(s.idx))
+	for n := 1; n < len(s.idx); n++ {
+		for back := 1; back <= min(n, skipMost) && n-back < 3; back++ { // a path may begin here
 			for swaps := range 4 {
-				s := step{n, back, swaps >> 1, swaps & 1}
-				if n-back < skipMost { // a path may begin here
-					offer(s, reached{swapPrior*float64(s.swap+s.was) + skipCost*float64(n-1), step{}, true})
-				}
+				t := step{n, back, swaps >> 1, swaps & 1}
+				s.offer(t, s.prior*float64(t.swap+t.was)+skipCost*float64(n-1), beginning)
 			}
 		}
-		for place := range best[n] {
-			r := best[n][place]
-			if !r.ok {
-				continue
+		for place, r := range s.best[n] {
+			if r.seen {
+				s.extend(stepAt(n, place), float64(r.cost))
 			}
-			s := step{n, place/4 + 1, place >> 1 & 1, place & 1}
-			b.extend(l, idx, s, r.cost, offer)
 		}
 	}
-	b.applySides(l, idx, best)
+	s.apply()
 }
 
-// extend offers every state that can follow s.
-func (b *body) extend(l limb, idx []int, s step, cost float64, offer func(step, reached)) {
-	for ahead := 1; ahead <= skipMost && s.n+ahead < len(idx); ahead++ {
+// beginning stands for "no state before".
+const beginning = -1
+
+func stepAt(n, place int) step { return step{n, place/4 + 1, place >> 1 & 1, place & 1} }
+
+func (s *search) offer(to step, cost float64, from int) {
+	if p := &s.best[to.n][to.place()]; !p.seen || float32(cost) < p.cost {
+		*p = reached{float32(cost), int8(from), true}
+	}
+}
+
+// extend offers every state that can follow t.
+func (s *search) extend(t step, cost float64) {
+	for ahead := 1; ahead <= skipMost && t.n+ahead < len(s.idx); ahead++ {
+		if ahead > 2 && s.views[t.n+ahead].t-s.views[t.n].t > skipTime {
+			break
+		}
 		for swap := range 2 {
-			c := cost + swapPrior*float64(swap) + skipCost*float64(ahead-1) +
-				b.bend(l, idx[s.n-s.back], idx[s.n], idx[s.n+ahead], s.was, s.swap, swap)
-			offer(step{s.n + ahead, ahead, swap, s.swap}, reached{c, s, true})
+			c := cost + s.prior*float64(swap) + skipCost*float64(ahead-1) +
+				s.bend(&s.views[t.n-t.back], &s.views[t.n], &s.views[t.n+ahead], t.was, t.swap, swap)
+			s.offer(step{t.n + ahead, ahead, swap, t.swap}, c, t.place())
 		}
 	}
 }
 
-// applySides walks the cheapest path back and exchanges or clears limbs by it.
-func (b *body) applySides(l limb, idx []int, best [][skipMost * 4]reached) {
+// apply walks the cheapest path back and exchanges or clears limbs by it.
+func (s *search) apply() {
 	var end step
 	lowest := math.Inf(1)
-	for n := max(1, len(idx)-skipMost); n < len(idx); n++ {
-		for place, r := range best[n] {
-			if c := r.cost + skipCost*float64(len(idx)-1-n); r.ok && c < lowest {
-				lowest, end = c, step{n, place/4 + 1, place >> 1 & 1, place & 1}
+	for n := max(1, len(s.idx)-skipMost); n < len(s.idx); n++ {
+		for place, r := range s.best[n] {
+			if c := float64(r.cost) + skipCost*float64(len(s.idx)-1-n); r.seen && c < lowest {
+				lowest, end = c, stepAt(n, place)
 			}
 		}
 	}
-	believed := make([]int, len(idx)) // 0 skipped, 1 kept, 2 exchanged
-	for s := end; s.n > 0; {
-		believed[s.n], believed[s.n-s.back] = 1+s.swap, 1+s.was
-		s = best[s.n][s.place()].from
+	believed := make([]int, len(s.idx)) // 0 skipped, 1 kept, 2 exchanged
+	for t := end; ; {
+		believed[t.n], believed[t.n-t.back] = 1+t.swap, 1+t.was
+		from := int(s.best[t.n][t.place()].from)
+		if from == beginning {
+			break
+		}
+		t = stepAt(t.n-t.back, from)
 	}
-	for n, i := range idx {
+	for n, i := range s.idx {
 		switch believed[n] {
 		case 0:
-			b.f[i].drop(l)
+			s.b.f[i].drop(s.l)
 		case 2:
-			b.f[i].exchange(l)
+			s.b.f[i].exchange(s.l)
 		}
 	}
 }
@@ -154,25 +182,42 @@ func (f *frame) exchange(l limb) {
 	}
 }
 
-// bend is how far the landmarks of frame c lie from where frames a and b led,
-// in torso lengths, each frame taken as it is (0) or exchanged (1).
-func (b *body) bend(l limb, ia, ib, ic, sa, sb, sc int) float64 {
-	fa, fb, fc := &b.f[ia], &b.f[ib], &b.f[ic]
-	da, dc := fb.t-fa.t, fc.t-fb.t
-	if da > swapReach || dc > swapReach {
+// view is a limb in one frame, seen from its root: left and right of each
+// judged landmark.
+type view struct {
+	t float64
+	p [6]vec
+	s [6]bool
+}
+
+func (b *body) viewOf(f *frame, l limb) view {
+	v := view{t: f.t}
+	root := mid(f.p[l.about[0]].vec, f.p[l.about[1]].vec)
+	for n, k := range l.judge {
+		for side := range 2 {
+			j := f.p[k+side]
+			v.p[2*n+side], v.s[2*n+side] = j.vec.sub(root), j.ok
+		}
+	}
+	return v
+}
+
+// bend is how far the landmarks of view c lie from where views x and y led, in
+// torso lengths, each taken as it is (0) or exchanged (1).
+func (s *search) bend(x, y, c *view, sx, sy, sc int) float64 {
+	d0, d1 := y.t-x.t, c.t-y.t
+	if d0 > swapReach || d1 > swapReach {
 		return reachCost
 	}
-	oa, ob, oc := mid(fa.p[l.about[0]].vec, fa.p[l.about[1]].vec),
-		mid(fb.p[l.about[0]].vec, fb.p[l.about[1]].vec), mid(fc.p[l.about[0]].vec, fc.p[l.about[1]].vec)
 	total := 0.0
-	for _, k := range l.judge {
+	for n := range s.l.judge {
 		for side := range 2 {
-			pa, pb, pc := fa.p[k+(side^sa)], fb.p[k+(side^sb)], fc.p[k+(side^sc)]
-			if !pa.ok || !pb.ok || !pc.ok {
+			i, j, k := 2*n+(side^sx), 2*n+(side^sy), 2*n+(side^sc)
+			if !x.s[i] || !y.s[j] || !c.s[k] {
 				continue
 			}
-			want := continued(pa.vec.sub(oa), pb.vec.sub(ob), dc/da)
-			total += math.Min(swapBadCap, pc.vec.sub(oc).sub(want).length()/b.torso)
+			want := continued(x.p[i], y.p[j], d1/d0)
+			total += math.Min(swapBadCap, c.p[k].sub(want).length()/s.b.torso)
 		}
 	}
 	return total

@@ -18,6 +18,13 @@ func quantile(v []float64, q float64) float64 {
 
 func median(v []float64) float64 { return quantile(v, 0.5) }
 
+// within gives the range of the rising times t at most half from t0.
+func within(t []float64, t0, half float64) (from, to int) {
+	from, _ = slices.BinarySearch(t, t0-half)
+	to, _ = slices.BinarySearch(t, math.Nextafter(t0+half, math.Inf(1)))
+	return from, max(from, to)
+}
+
 // estimate is the outcome of a local fit: value and slope (a second) at the
 // instant asked for, the scatter of the samples about the curve, and how many
 // samples carried it.
@@ -34,7 +41,8 @@ type estimate struct {
 // Source: Cleveland (1979), robust locally weighted regression, J Am Stat Assoc 74.
 func fitAt(t, v []float64, t0, half float64, degree int) (estimate, bool) {
 	var xs, ys, ws []float64
-	for i := range t {
+	from, to := within(t, t0, half)
+	for i := from; i < to; i++ {
 		d := math.Abs(t[i]-t0) / half
 		if d >= 1 {
 			continue
