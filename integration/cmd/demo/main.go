@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	"fastbowlinglab/integration/cloud"
 	"fastbowlinglab/integration/demo"
 	"fastbowlinglab/integration/local"
 )
@@ -63,7 +62,7 @@ func run(ctx context.Context, dir, state, clip, key string) (err error) {
 	if err != nil {
 		return err
 	}
-	c, err := cloud.Start(ctx, local.Config{Dir: dir, Logs: filepath.Join(state, "logs"), Log: log})
+	c, err := local.Start(ctx, local.Config{Dir: dir, Logs: filepath.Join(state, "logs"), Log: log})
 	if err != nil {
 		return err
 	}
