@@ -47,7 +47,7 @@ func (s *source) decode(ctx context.Context, info Info, d decoding, fn func(at f
 	if err != nil {
 		return err
 	}
-	err = d.read(p, info, fn)
+	err = d.read(p, info, pulsing(ctx, fn))
 	switch {
 	case errors.Is(err, io.EOF):
 		if err := p.wait(ctx); err != nil && !errors.Is(err, errExit) {
