@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/report/pdf"
@@ -218,15 +219,15 @@ func (s *sheet) compare(clips []motion.Clip) {
 	var rows [][]cell
 	for _, k := range keys {
 		name := s.lines(measureWord(k.name), stCell, cols[0].w-8)
-		if k.phase != "" {
-			name = append(name, s.lines(phaseWord(k.phase), stTick, cols[0].w-8)...)
+		if n := compareNote(clips, k.name, k.phase); n != "" {
+			name = append(name, s.lines(n, stTick, cols[0].w-8)...)
 		}
 		r := []cell{{lines: name}}
 		for _, c := range clips {
 			text := s.lines("not measured", stTick, w-8)
 			for _, m := range c.Measures {
 				if m.Name == k.name && m.Phase == k.phase && m.NotMeasured == "" {
-					text = append(s.lines(value(m), stCell, w-8), s.lines(band(m), stTick, w-8)...)
+					text = append(s.lines(bare(m), stCell, w-8), s.lines(bandOf(m), stTick, w-8)...)
 				}
 			}
 			r = append(r, cell{lines: text})
@@ -235,4 +236,22 @@ func (s *sheet) compare(clips []motion.Clip) {
 	}
 	s.table(cols, rows)
 	s.y += 18
+}
+
+// compareNote says when a measure was taken, and in which unit where its values
+// stand without one.
+func compareNote(clips []motion.Clip, name string, phase motion.PhaseName) string {
+	var parts []string
+	if phase != "" {
+		parts = append(parts, phaseWord(phase))
+	}
+	for _, c := range clips {
+		if m, ok := find(c, name, phase); ok {
+			if suffix, _ := unit(m.Unit); strings.HasPrefix(suffix, " ") {
+				parts = append(parts, "in"+suffix)
+			}
+			break
+		}
+	}
+	return strings.Join(parts, ", ")
 }

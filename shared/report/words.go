@@ -115,6 +115,15 @@ func band(m motion.Measure) string {
 	return "± " + number(m.Band, d) + suffix
 }
 
+// bare is value without a unit that is a word.
+func bare(m motion.Measure) string {
+	suffix, d := unit(m.Unit)
+	if strings.HasPrefix(suffix, " ") {
+		suffix = ""
+	}
+	return number(m.Value, d) + suffix
+}
+
 // bandOf is band without the unit, for a place beside the value.
 func bandOf(m motion.Measure) string {
 	suffix, d := unit(m.Unit)
