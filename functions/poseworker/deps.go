@@ -93,7 +93,7 @@ type Deps struct {
 type Timers struct {
 	Keeper     time.Duration // between two renewals
 	Call       time.Duration // deadline of each of the keeper's calls
-	NoProgress time.Duration // without a finished chunk the pass is given up
+	NoProgress time.Duration // without a finished chunk or a decoded picture the pass is given up
 	Visibility time.Duration // of the message, from each renewal
 	Poll       time.Duration // one long poll
 	Leave      time.Duration // for a cancelled pass to end

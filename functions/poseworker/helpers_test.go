@@ -42,6 +42,7 @@ var testTimers = Timers{Keeper: 100 * time.Millisecond, Call: 2 * time.Second, N
 // sight is a Vision that computes nothing: clips of so many chunks of 10 frames.
 type sight struct {
 	chunks  int
+	frames  int // that a clip is said to have; 0 is what it has
 	model   string
 	refuse  map[int]reason.Code                        // clips refused by Probe
 	reject  map[int]reason.Code                        // clips refused by Analyse
@@ -74,7 +75,14 @@ func (s *sight) Probe(_ context.Context, src string) (media.Info, error) {
 	if c, ok := s.refuse[clipOf(src)]; ok {
 		return media.Info{}, &media.Refusal{Code: c, Detail: "fake"}
 	}
-	return media.Info{Frames: 10 * s.chunks, Width: 640, Height: 360}, nil
+	return media.Info{Frames: max(s.frames, 10*s.chunks), Width: 640, Height: 360}, nil
+}
+
+// pulse is a decoded picture that was taken.
+func (s *sight) pulse(ctx context.Context) {
+	if fn := media.PulseOf(ctx); fn != nil {
+		fn()
+	}
 }
 
 func (s *sight) Track(ctx context.Context, src string, _ media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error {

@@ -15,6 +15,7 @@ import (
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/reason"
 )
 
 // pass is one run over the clips of a claimed job.
@@ -25,6 +26,7 @@ type pass struct {
 	log    *slog.Logger
 	store  chunkStore
 	clips  int
+	frames int // of the clips measured so far, as probed
 	start  time.Time
 	stats  stats
 }
@@ -51,6 +53,7 @@ func (p *pass) run(ctx context.Context) (names.VerdictOut, error) {
 		return names.VerdictOut{}, fault.New(fault.Permanent, "the analysis has %d clips", len(row.Clips))
 	}
 	p.clips = len(row.Clips)
+	ctx = media.WithPulse(ctx, p.keeper.progress.pulse)
 	res := motion.Result{Version: motion.ResultVersion, Engine: p.d.Vision.Engine(), Model: p.d.Vision.Model()}
 	for i, c := range row.Clips {
 		clip, err := p.clip(ctx, i, c)
@@ -103,11 +106,16 @@ func (p *pass) measure(ctx context.Context, i int, src string) (motion.Clip, err
 	if err != nil {
 		return p.refused(i, err)
 	}
+	if p.frames+info.Frames > names.MaxFrames {
+		return p.refused(i, &media.Refusal{Code: reason.MediaTooLong,
+			Detail: fmt.Sprintf("%d frames after %d of other clips; the limit is %d", info.Frames, p.frames, names.MaxFrames)})
+	}
 	track, err := p.track(ctx, i, src, info)
 	if err != nil {
 		return p.refused(i, err)
 	}
 	p.move(i, 1, "", "measuring")
+	p.frames += info.Frames
 	clip := p.d.Vision.Analyse(i, track, info)
 	clip.Index = i
 	if clip.Refused != "" {

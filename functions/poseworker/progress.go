@@ -9,7 +9,7 @@ import (
 )
 
 // progress is how far a pass is, written by the pass and read by its keeper.
-// Only finished work moves it: a pass that merely runs does not.
+// Work that is done moves it; a pass that merely runs does not.
 type progress struct {
 	now func() time.Time
 
@@ -34,7 +34,15 @@ func (p *progress) move(fraction float64, begun, stage string, a ...any) posejob
 	return p.mark
 }
 
-// current is what the row is told, and how long nothing has been finished.
+// pulse says that the pass moves although nothing is finished yet: a picture was
+// decoded and taken.
+func (p *progress) pulse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.moved, p.mark.MovedAt = time.Now(), p.now()
+}
+
+// current is what the row is told, and how long nothing has moved.
 func (p *progress) current() (posejob.Mark, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

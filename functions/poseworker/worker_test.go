@@ -206,3 +206,34 @@ func TestSlots(t *testing.T) {
 	}()
 	s.Release()
 }
+
+func TestFramesOfAllClipsAreBounded(t *testing.T) {
+	w := posetest.New(t, 3)
+	w.Dispatch(w.Run)
+	s := &sight{chunks: 1, frames: names.MaxFrames/2 - 5}
+	start(t, depsFor(w, w.DB, s))
+	r := result(t, w, waitState(t, w, posejob.Done))
+	if r.Clips[0].Refused != "" || r.Clips[1].Refused != "" || r.Clips[2].Refused != reason.MediaTooLong {
+		t.Errorf("clips: %+v", r.Clips)
+	}
+}
+
+// A long look through the clip finishes no chunk, but it moves.
+func TestDecodingIsProgress(t *testing.T) {
+	w := posetest.New(t, 1)
+	w.Dispatch(w.Run)
+	s := &sight{chunks: 1}
+	s.before = func(ctx context.Context, n int) error {
+		for range 20 {
+			sleep(ctx, 50*time.Millisecond)
+			s.pulse(ctx)
+		}
+		return ctx.Err()
+	}
+	d := depsFor(w, w.DB, s)
+	d.Timers.NoProgress = 250 * time.Millisecond
+	start(t, d)
+	if j := waitState(t, w, posejob.Done); j.Fence != 1 {
+		t.Errorf("job: %+v", j)
+	}
+}

@@ -12,10 +12,17 @@ func WithPulse(ctx context.Context, fn func()) context.Context {
 	return context.WithValue(ctx, pulseKey{}, fn)
 }
 
+// PulseOf gives the context's pulse, nil when it has none: for decoders that are
+// not this package's.
+func PulseOf(ctx context.Context) func() {
+	fn, _ := ctx.Value(pulseKey{}).(func())
+	return fn
+}
+
 // pulsing calls the context's pulse after each success of fn.
 func pulsing(ctx context.Context, fn func(float64, []byte) error) func(float64, []byte) error {
-	pulse, ok := ctx.Value(pulseKey{}).(func())
-	if !ok {
+	pulse := PulseOf(ctx)
+	if pulse == nil {
 		return fn
 	}
 	return func(at float64, pix []byte) error {

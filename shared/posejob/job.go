@@ -123,4 +123,4 @@ type Lease struct {
 
 // MaxCheckpoints bounds the checkpoints of one job, so that its row stays within
 // what a table holds.
-const MaxCheckpoints = 2000
+const MaxCheckpoints = 1500
