@@ -105,6 +105,7 @@ func TestEveryCase(t *testing.T) {
 	}
 	for _, f := range files {
 		t.Run(f.Name(), func(t *testing.T) {
+			t.Parallel()
 			want, ok := outcomes[f.Name()]
 			if !ok {
 				t.Fatal("no outcome is written down for this file")

@@ -82,8 +82,8 @@ func (r *relay) learnSize() error {
 		return err
 	}
 	res.Body.Close()
-	if res.StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		r.size = 0 // what storage answers for an empty object
+	if res.StatusCode != http.StatusPartialContent {
+		r.size = 0 // what storage answers for an empty object: 416, or 200 and nothing
 		return nil
 	}
 	_, total, ok := strings.Cut(res.Header.Get("Content-Range"), "/")
@@ -129,7 +129,8 @@ func (r *relay) once(first, last int64) (*http.Response, error) {
 	}
 	switch {
 	case res.StatusCode == http.StatusPartialContent,
-		res.StatusCode == http.StatusRequestedRangeNotSatisfiable && first == 0:
+		res.StatusCode == http.StatusRequestedRangeNotSatisfiable && first == 0,
+		res.StatusCode == http.StatusOK && res.ContentLength == 0:
 		return res, nil
 	}
 	res.Body.Close()

@@ -36,6 +36,6 @@ func Opposite(k int) int {
 	case k <= RightEyeOuter: // three of the left eye, then three of the right
 		return (k-LeftEyeInner+3)%6 + LeftEyeInner
 	default: // left and right by turns
-		return (k-LeftEar)^1 + LeftEar
+		return (k - LeftEar) ^ 1 + LeftEar
 	}
 }

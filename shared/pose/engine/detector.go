@@ -3,6 +3,8 @@ package engine
 import (
 	"math"
 	"sort"
+
+	"fastbowlinglab/shared/pose"
 )
 
 const (
@@ -11,19 +13,6 @@ const (
 	maxTilt      = 1.2  // radians from upright: beyond, it is no bowler but a thing on the ground
 	sameBody     = 0.35 // two detections whose centres are closer than this share of their size are one
 )
-
-// Person is someone found by the detector, in pixels.
-type Person struct {
-	Score      float64 // in [0,1]
-	X, Y       float64 // middle of the hips
-	Radius     float64 // of the circle about the whole body
-	Angle      float64 // of the body, clockwise from upright, radians
-	windowSide float64
-}
-
-func (p Person) region() region {
-	return region{X: p.X, Y: p.Y, Side: 2 * margin * p.Radius, Angle: p.Angle}
-}
 
 // anchors are the centres of the detector's 2,254 anchors in [0,1]: three grids
 // with strides 8, 16 and (three times) 32, two anchors a cell and layer.
@@ -40,17 +29,17 @@ var anchors = func() (a [][2]float64) {
 	return a
 }()
 
-// detect looks for people in one square window.
-func (b *bench) detect(p picture, win region) ([]Person, error) {
+// detect looks for people with at least a score in one square window.
+func (b *bench) detect(p picture, win region, least float64) ([]pose.Person, error) {
 	p.crop(win, detectorSide, 2.0/255, -1, false, b.input())
 	if err := b.run(); err != nil {
 		return nil, err
 	}
 	boxes, scores := b.output(0), b.output(1)
-	var found []Person
+	var found []pose.Person
 	for i, logit := range scores {
 		score := logistic(float64(logit))
-		if score < detectorMin {
+		if score < least {
 			continue
 		}
 		// 12 numbers an anchor: a box, then four points; point 0 is the middle
@@ -65,15 +54,15 @@ func (b *bench) detect(p picture, win region) ([]Person, error) {
 		if math.Abs(r.Angle) > maxTilt || r.Side <= 0 {
 			continue
 		}
-		found = append(found, Person{Score: score, X: hx, Y: hy, Radius: r.Side / 2 / margin, Angle: r.Angle, windowSide: win.Side})
+		found = append(found, pose.Person{Score: score, X: hx, Y: hy, Radius: r.Side / 2 / margin, Angle: r.Angle})
 	}
 	return distinct(found), nil
 }
 
 // distinct keeps the best detection of each body.
-func distinct(all []Person) []Person {
+func distinct(all []pose.Person) []pose.Person {
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Score > all[j].Score })
-	var out []Person
+	var out []pose.Person
 next:
 	for _, p := range all {
 		for _, q := range out {
@@ -88,10 +77,10 @@ next:
 
 // detectAll looks in the whole picture and in square windows along its longer
 // side, since a person far away is too small in the whole.
-func (b *bench) detectAll(p picture) ([]Person, error) {
-	var all []Person
+func (b *bench) detectAll(p picture, least float64) ([]pose.Person, error) {
+	var all []pose.Person
 	for _, win := range windows(p.w, p.h) {
-		found, err := b.detect(p, win)
+		found, err := b.detect(p, win, least)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"image"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"fastbowlinglab/shared/pose"
 )
 
 // Config says where weights and library are, and which landmark model runs.
@@ -80,14 +82,15 @@ func (e *Engine) Name() string { return "blazepose/onnxruntime-" + ort.GetVersio
 // Model is the landmark model: lite, full or heavy.
 func (e *Engine) Model() string { return e.model }
 
-// Detect finds the people in a picture, best first.
-func (e *Engine) Detect(img image.Image) ([]Person, error) {
+// Detect finds the people in a picture, best first, whom the detector gives a
+// score of at least least.
+func (e *Engine) Detect(img image.Image, least float64) ([]pose.Person, error) {
 	b, err := e.detector.bench()
 	if err != nil {
 		return nil, fmt.Errorf("detect: %w", err)
 	}
 	defer b.close()
-	found, err := b.detectAll(pictureOf(img))
+	found, err := b.detectAll(pictureOf(img), least)
 	if err != nil {
 		return nil, fmt.Errorf("detect: %w", err)
 	}

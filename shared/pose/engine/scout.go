@@ -50,7 +50,7 @@ func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]si
 			cx, cy = cx+dx, cy+dy
 		}
 		before = now
-		people, err := b.detectAll(p)
+		people, err := b.detectAll(p, detectorMin)
 		if err != nil {
 			return fmt.Errorf("scout: %w", err)
 		}

@@ -1,0 +1,38 @@
+// Command precheck is the Lambda function of package precheck. It is built with
+// cgo, into an image that holds ffmpeg and ONNX Runtime.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"fastbowlinglab/functions/internal/wire"
+	"fastbowlinglab/functions/precheck"
+	"fastbowlinglab/shared/aitask"
+	"fastbowlinglab/shared/media"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/pose/engine"
+)
+
+func main() {
+	wire.Log()
+	env := wire.Env(names.Analyses.Env, names.EnvBucket, names.EnvParameters, names.EnvModels, names.EnvORT)
+	e, err := engine.Open(engine.Config{ModelsDir: env[names.EnvModels], ORTLibrary: env[names.EnvORT], DetectorOnly: true})
+	if err != nil {
+		wire.Fatal(err)
+	}
+	cfg := wire.Lambda()
+	objects := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })
+	lambda.Start(precheck.New(precheck.Deps{
+		DB:       dynamodb.NewFromConfig(cfg),
+		Analyses: env[names.Analyses.Env],
+		Sign:     s3.NewPresignClient(objects),
+		Objects:  objects,
+		Bucket:   env[names.EnvBucket],
+		Models:   &aitask.Settings{API: ssm.NewFromConfig(cfg), Prefix: env[names.EnvParameters]},
+		Detect:   e.Detect,
+		Limits:   media.DefaultLimits(),
+	}))
+}
