@@ -1,0 +1,147 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/ecs"
+	ecstypes "github.com/aws/aws-sdk-go-v2/service/ecs/types"
+
+	"fastbowlinglab/shared/fleet"
+	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/names"
+)
+
+// service is an ECS service. onUpdate runs just before an update is carried out.
+type service struct {
+	mu       sync.Mutex
+	desired  int32
+	updates  []int32
+	onUpdate func(n int32)
+	missing  bool
+}
+
+func (s *service) DescribeServices(context.Context, *ecs.DescribeServicesInput, ...func(*ecs.Options)) (*ecs.DescribeServicesOutput, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.missing {
+		return &ecs.DescribeServicesOutput{}, nil
+	}
+	return &ecs.DescribeServicesOutput{Services: []ecstypes.Service{{DesiredCount: s.desired}}}, nil
+}
+
+func (s *service) UpdateService(_ context.Context, in *ecs.UpdateServiceInput, _ ...func(*ecs.Options)) (*ecs.UpdateServiceOutput, error) {
+	if s.onUpdate != nil {
+		s.onUpdate(*in.DesiredCount)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.desired = *in.DesiredCount
+	s.updates = append(s.updates, s.desired)
+	return &ecs.UpdateServiceOutput{}, nil
+}
+
+func newFleet(t *testing.T, s *service) fleet.Fleet {
+	return fleet.Fleet{DB: dynamotest.New(t), ECS: s, Effects: names.Effects.Name, Cluster: "c", Service: "s"}
+}
+
+func is(busy bool) fleet.Work { return func(context.Context) (bool, error) { return busy, nil } }
+
+func TestWake(t *testing.T) {
+	for _, tc := range []struct{ before, after int32 }{{0, 1}, {1, 1}, {4, 4}} {
+		s := &service{desired: tc.before}
+		f := newFleet(t, s)
+		for want := int64(1); want <= 2; want++ {
+			if seq, err := f.Wake(t.Context()); err != nil || seq != want {
+				t.Errorf("seq %d, %v; want %d", seq, err, want)
+			}
+		}
+		if s.desired != tc.after {
+			t.Errorf("fleet of %d became %d, want %d", tc.before, s.desired, tc.after)
+		}
+	}
+	if _, err := newFleet(t, &service{missing: true}).Wake(t.Context()); err == nil {
+		t.Error("no error without a service")
+	}
+}
+
+func (s *service) round(t *testing.T, f fleet.Fleet, w fleet.Work, want fleet.Action) {
+	t.Helper()
+	if got, err := f.ScaleIn(t.Context(), w); err != nil || got != want {
+		t.Errorf("round: %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestScaleIn(t *testing.T) {
+	s := &service{desired: 1}
+	f := newFleet(t, s)
+	s.round(t, f, is(true), fleet.Kept)
+	s.round(t, f, is(false), fleet.Idle) // once is not enough
+	if _, err := f.Wake(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.round(t, f, is(false), fleet.Idle) // woken since: it counts from new
+	s.round(t, f, is(true), fleet.Kept)
+	s.round(t, f, is(false), fleet.Idle) // worked since: it counts from new
+	s.round(t, f, is(false), fleet.Stopped)
+	s.round(t, f, is(false), fleet.Kept)
+	if s.desired != 0 || len(s.updates) != 1 {
+		t.Errorf("desired %d after updates %v", s.desired, s.updates)
+	}
+	s.round(t, f, is(true), fleet.Started) // a wake that died before its update
+	if s.desired != 1 {
+		t.Errorf("desired %d, want 1", s.desired)
+	}
+}
+
+// idle leaves a fleet that the next round will stop.
+func idle(t *testing.T, s *service) fleet.Fleet {
+	t.Helper()
+	f := newFleet(t, s)
+	s.round(t, f, is(false), fleet.Idle)
+	return f
+}
+
+func TestScaleInRace(t *testing.T) {
+	t.Run("a run wakes the fleet as it is being stopped", func(t *testing.T) {
+		s := &service{desired: 1}
+		f := idle(t, s)
+		s.onUpdate = func(n int32) {
+			if n == 0 { // it sees a worker and asks for none
+				s.onUpdate = nil
+				if _, err := f.Wake(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		s.round(t, f, is(false), fleet.Reopen)
+		if s.desired != 1 {
+			t.Errorf("desired %d: the run has no worker", s.desired)
+		}
+	})
+	t.Run("work appears as it is being stopped", func(t *testing.T) {
+		s := &service{desired: 1}
+		f := idle(t, s)
+		n := 0
+		s.round(t, f, func(context.Context) (bool, error) { n++; return n > 1, nil }, fleet.Reopen)
+		if s.desired != 1 {
+			t.Errorf("desired %d: the work has no worker", s.desired)
+		}
+	})
+	t.Run("nobody can tell whether there is work", func(t *testing.T) {
+		s := &service{desired: 1}
+		f := idle(t, s)
+		n := 0
+		_, err := f.ScaleIn(t.Context(), func(context.Context) (bool, error) {
+			if n++; n > 1 {
+				return false, errors.New("no answer")
+			}
+			return false, nil
+		})
+		if err == nil || s.desired != 1 {
+			t.Errorf("%v, desired %d; want an error and a worker", err, s.desired)
+		}
+	})
+}
