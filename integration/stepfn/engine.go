@@ -105,13 +105,16 @@ func (e *Engine) Wait(ctx context.Context, executionARN string) error {
 		return apiErr(CodeExecutionDoesNotExist, "Execution Does Not Exist: '%s'", executionARN)
 	}
 	select {
-	case <-x.done:
-		return nil
+	case <-x.done: // also when the engine closes: then it is still open
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-e.ctx.Done():
-		return errors.New("stepfn: the engine was closed")
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if x.status == Running {
+		return errors.New("stepfn: the engine was closed while the execution was open")
+	}
+	return nil
 }
 
 // usable tells whether the API may change anything. The lock is held.

@@ -71,28 +71,40 @@ func (e *Engine) invoke(call Call, function string, payload []byte) <-chan reply
 	return ch
 }
 
+// failure gives the error of an invocation, or nil. Its cause is cut to what AWS
+// keeps of one.
 func failure(out []byte, functionError string, err error) *asl.Error {
-	if err != nil {
-		var named *InvokeError
-		if errors.As(err, &named) {
-			return &asl.Error{Name: named.Name, Cause: named.Message}
-		}
-		return &asl.Error{Name: "Lambda.SdkClientException", Cause: err.Error()}
-	}
-	if functionError == "" {
+	name, cause := "Lambda.SdkClientException", ""
+	var named *InvokeError
+	switch {
+	case err == nil && functionError == "":
 		return nil
+	case err == nil:
+		name, cause = functionName(out, functionError), string(out)
+	case errors.As(err, &named):
+		name, cause = named.Name, named.Message
+	default:
+		cause = err.Error()
 	}
+	if r := []rune(cause); len(r) > maxCauseRunes {
+		cause = string(r[:maxCauseRunes])
+	}
+	return &asl.Error{Name: name, Cause: cause}
+}
+
+// functionName is the name of a function's own failure.
+func functionName(out []byte, functionError string) string {
 	var body struct {
 		ErrorType string `json:"errorType"`
 	}
 	_ = json.Unmarshal(out, &body) // no error object: the name is Lambda.Unknown
 	switch {
 	case body.ErrorType != "":
-		return &asl.Error{Name: body.ErrorType, Cause: string(out)}
+		return body.ErrorType
 	case functionError != "Handled" && functionError != "Unhandled":
-		return &asl.Error{Name: functionError, Cause: string(out)}
+		return functionError
 	}
-	return &asl.Error{Name: "Lambda.Unknown", Cause: string(out)}
+	return "Lambda.Unknown"
 }
 
 // invokeResult is the result of lambda:invoke as a state sees it.
