@@ -60,7 +60,7 @@ var installed = sync.OnceValues(func() (string, error) {
 		}
 		wd = filepath.Dir(wd)
 	}
-	_, err = InstallFonts(filepath.Join(wd, "node_modules"), dir)
+	_, err = InstallFonts(filepath.Join(wd, "node_modules", "@expo-google-fonts"), dir)
 	return dir, err
 })
 

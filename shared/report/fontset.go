@@ -165,15 +165,16 @@ func readFont(file, sum string) ([]byte, error) {
 	return data, nil
 }
 
-// InstallFonts copies the fonts and their licences out of a node_modules folder
-// into one flat folder, checking every hash. Optional fonts that are not
-// installed are left out; their paths are returned.
-func InstallFonts(nodeModules, dir string) (missing []string, err error) {
+// InstallFonts copies the fonts and their licences out of the folder of the npm
+// packages (node_modules/@expo-google-fonts) into one flat folder, checking
+// every hash. Optional fonts that are not installed are left out; their paths
+// are returned.
+func InstallFonts(packages, dir string) (missing []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("install fonts: %w", err)
 	}
 	for _, f := range Fonts {
-		pkg := filepath.Join(nodeModules, "@expo-google-fonts", f.Package)
+		pkg := filepath.Join(packages, f.Package)
 		data, err := readFont(filepath.Join(pkg, f.Path), f.SHA256)
 		if f.Optional && errors.Is(err, fs.ErrNotExist) {
 			missing = append(missing, f.Package+"/"+f.Path)
