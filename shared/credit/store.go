@@ -142,7 +142,7 @@ func (s Store) Enter(ctx context.Context, g Grant) (Entry, error) {
 		return Entry{}, fmt.Errorf("grant of %d credits to %q: needs athlete, operator, key and a positive number", g.Credits, g.AthleteID)
 	}
 	e := Entry{AthleteID: g.AthleteID, Entry: name(KindGrant, g.cause()), Kind: KindGrant, Credits: g.Credits,
-		Reason: g.Reason, By: g.Operator, At: s.now()}
+		Reason: g.Reason, By: g.Operator, At: s.now().UTC().Truncate(time.Millisecond)}
 	mark := struct {
 		Effect string    `dynamodbav:"effect"`
 		Hash   string    `dynamodbav:"hash"`
