@@ -81,8 +81,7 @@ func TestStorageThatFailsIsNotAMissingCheckpoint(t *testing.T) {
 	start(t, depsFor(w, w.DB, b))
 	waitFor(t, "a failed try", func() bool { return w.Job().Deaths == 1 })
 	down.Store(false)
-	w.Queue.Show()
-	waitState(t, w, posejob.Done)
+	redelivered(t, w, posejob.Done)
 	if _, total := b.most(); total != 2 {
 		t.Errorf("computed %v; the checkpoints were there", b.computed)
 	}
@@ -115,8 +114,7 @@ func TestResumeAfterTheLastChunk(t *testing.T) {
 	}}
 	start(t, depsFor(w, w.DB, a))
 	waitFor(t, "a failed try", func() bool { return w.Job().Deaths == 1 })
-	w.Queue.Show()
-	job := waitState(t, w, posejob.Done)
+	job := redelivered(t, w, posejob.Done)
 	if most, total := a.most(); most != 1 || total != 6 || job.Redone != 0 {
 		t.Errorf("computed %v, redone %d", a.computed, job.Redone)
 	}
@@ -160,8 +158,7 @@ func TestEveryClaimSignsAnew(t *testing.T) {
 	d.Sign = sign
 	start(t, d)
 	waitFor(t, "a failed try", func() bool { return w.Job().Deaths == 1 })
-	w.Queue.Show()
-	waitState(t, w, posejob.Done)
+	redelivered(t, w, posejob.Done)
 	if len(s.srcs) != 2 || s.srcs[0] == s.srcs[1] || !strings.Contains(s.srcs[0], "version=v1") {
 		t.Errorf("URLs: %q", s.srcs)
 	}

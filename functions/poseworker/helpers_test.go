@@ -218,6 +218,13 @@ func waitState(t *testing.T, w *posetest.World, s posejob.State) posejob.Job {
 	return w.Job()
 }
 
+// redelivered is waitState while messages become visible at once.
+func redelivered(t *testing.T, w *posetest.World, s posejob.State) posejob.Job {
+	t.Helper()
+	posetest.Eventually(t, 15*time.Second, "job "+string(s), func() bool { w.Queue.Show(); return w.Job().State == s })
+	return w.Job()
+}
+
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	posetest.Eventually(t, 15*time.Second, what, ok)

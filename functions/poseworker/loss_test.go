@@ -186,7 +186,10 @@ func TestNoProgressIsGivenUp(t *testing.T) {
 	start(t, d)
 	var token2 string
 	for try := 1; try <= names.MaxDeaths; try++ {
-		waitFor(t, "claimed", func() bool { return w.Job().State == posejob.Claimed && s.running.Load() == 1 })
+		waitFor(t, "claimed", func() bool {
+			w.Queue.Show()
+			return w.Job().State == posejob.Claimed && s.running.Load() == 1
+		})
 		if token2 == "" {
 			token2 = w.Await(w.Run)
 		}
@@ -194,7 +197,6 @@ func TestNoProgressIsGivenUp(t *testing.T) {
 		if j := w.Job(); j.Deaths != try || (j.State == posejob.Failed) != (try == names.MaxDeaths) {
 			t.Fatalf("try %d: %+v", try, j)
 		}
-		w.Queue.Show()
 	}
 	waitFor(t, "the run told", func() bool { return w.Tokens.Get(token2).Error == string(fault.PoseFailed) })
 	waitFor(t, "message deleted", func() bool { return w.Queue.Len() == 0 })
@@ -233,8 +235,7 @@ func TestPanicIsAFailedTry(t *testing.T) {
 	})}
 	start(t, depsFor(w, w.DB, s))
 	waitFor(t, "given back", func() bool { return w.Job().Deaths == 1 })
-	w.Queue.Show()
-	if j := waitState(t, w, posejob.Done); j.Fence != 2 {
+	if j := redelivered(t, w, posejob.Done); j.Fence != 2 {
 		t.Errorf("job: %+v", j)
 	}
 }

@@ -99,7 +99,7 @@ func (s *Store) claimed(job Job, by Claimant) Job {
 	if job.State == Claimed {
 		next.Deaths++ // its owner never said why it fell silent
 	}
-	if _, saved := job.Checkpoints[job.Begun]; job.Begun != "" && !saved {
+	if job.underWork() {
 		next.Redone++
 	}
 	if len(job.Checkpoints) > 0 && (job.Engine != by.Engine || job.Model != by.Model) {

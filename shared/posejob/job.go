@@ -105,6 +105,22 @@ func (j Job) Chunks(clip int) []Checkpoint {
 	}
 }
 
+// underWork reports whether the last owner had begun a chunk that it never
+// saved. A renewal may have written an older mark over a newer one, so chunks
+// saved after the marked one are passed over.
+func (j Job) underWork() bool {
+	var clip, chunk int
+	if _, err := fmt.Sscanf(j.Begun, "%d/%d", &clip, &chunk); err != nil {
+		return false
+	}
+	for ; ; chunk++ {
+		c, saved := j.Checkpoints[CheckpointID(clip, chunk)]
+		if !saved || c.Last {
+			return !saved
+		}
+	}
+}
+
 // LogValue keeps the task tokens out of logs.
 func (j Job) LogValue() slog.Value {
 	return slog.GroupValue(

@@ -116,8 +116,34 @@ func TestRedoneCountsChunksBegunTwice(t *testing.T) {
 		t.Errorf("redone = %d, in the row %d", j.Redone, w.get().Redone)
 	}
 	w.expire() // killed before it began anything
-	if j := w.claim("c"); j.Redone != 1 {
-		t.Errorf("redone = %d after a kill between chunks", j.Redone)
+	c := w.claim("c")
+	if c.Redone != 1 {
+		t.Errorf("redone = %d after a kill between chunks", c.Redone)
+	}
+	// A renewal with an older mark lands after the checkpoints of chunks 1 and 2.
+	for n := 1; n < 3; n++ {
+		w.checkpoint(c.Lease(), 0, n)
+	}
+	stale := posejob.Mark{Progress: w.progress(0.1), Begun: posejob.CheckpointID(0, 1)}
+	if _, err := w.store.Renew(t.Context(), c.Lease(), stale); err != nil {
+		t.Fatal(err)
+	}
+	w.expire()
+	d := w.claim("d")
+	if d.Redone != 2 {
+		t.Errorf("redone = %d after a kill in chunk 3", d.Redone)
+	}
+	last := saved(d.Lease(), 0, 3)
+	last.Last = true
+	if _, err := w.store.Checkpoint(t.Context(), d.Lease(), last, posejob.Mark{Progress: w.progress(0.9)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Renew(t.Context(), d.Lease(), stale); err != nil {
+		t.Fatal(err)
+	}
+	w.expire() // killed while it measured
+	if j := w.claim("e"); j.Redone != 2 {
+		t.Errorf("redone = %d after a kill behind the last chunk", j.Redone)
 	}
 }
 
