@@ -1,0 +1,14 @@
+// Package virtual runs whole analyses in virtual time: the real state machine
+// definition on the real engine, the real handlers in this process, and a real
+// database process, under testing/synctest.
+//
+// synctest knows when every goroutine is asleep or waiting and then moves the
+// clock, but it orders nothing. The Gate does: it is the HTTP client of every
+// AWS client here, each request parks in it, and when all else is still it lets
+// one through, chosen by the seed among the parked ones in a canonical order,
+// with a fault chosen by the same seed. So a seed replays to the same log.
+//
+// DynamoDB is reached over one bare connection (an http.Transport's idle
+// connections would stop virtual time for good); S3, SQS, SES, SSM, ECS and
+// Step Functions are called directly.
+package virtual

@@ -1,0 +1,90 @@
+package virtual
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// object is one version of an object.
+type object struct {
+	version string
+	body    []byte
+}
+
+// bucket is a versioned bucket in memory: PutObject, GetObject with versionId and
+// Range, HeadObject. Path-style addresses, one bucket.
+type bucket struct {
+	objects map[string][]object
+	seq     int
+}
+
+// ServeHTTP speaks S3's REST protocol.
+func (s *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	switch r.Method {
+	case http.MethodPut:
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		o := s.put(key, body)
+		w.Header().Set("X-Amz-Version-Id", o.version)
+		w.Header().Set("ETag", etag(o.body))
+	case http.MethodGet, http.MethodHead:
+		o, ok := s.get(key, r.URL.Query().Get("versionId"))
+		if !ok {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>`)
+			return
+		}
+		serve(w, r, o)
+	default:
+		http.Error(w, "virtual S3 has no "+r.Method, http.StatusMethodNotAllowed)
+	}
+}
+
+func (s *bucket) put(key string, body []byte) object {
+	s.seq++
+	o := object{version: fmt.Sprintf("v%d", s.seq), body: body}
+	s.objects[key] = append(s.objects[key], o)
+	return o
+}
+
+func (s *bucket) get(key, version string) (object, bool) {
+	vs := s.objects[key]
+	for i := len(vs) - 1; i >= 0; i-- {
+		if version == "" || vs[i].version == version {
+			return vs[i], true
+		}
+	}
+	return object{}, false
+}
+
+func serve(w http.ResponseWriter, r *http.Request, o object) {
+	w.Header().Set("X-Amz-Version-Id", o.version)
+	w.Header().Set("ETag", etag(o.body))
+	body := o.body
+	if rng, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes=0-"); ok && len(body) > 0 {
+		if n, err := strconv.Atoi(rng); err == nil && n+1 < len(body) {
+			body = body[:n+1]
+		}
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(body)-1, len(o.body)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(http.StatusPartialContent)
+	}
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // into memory: cannot fail
+	}
+}
+
+func etag(b []byte) string {
+	h := md5.Sum(b) // S3's ETag of a single-part object
+	return `"` + hex.EncodeToString(h[:]) + `"`
+}

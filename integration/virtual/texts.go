@@ -1,0 +1,41 @@
+package virtual
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"fastbowlinglab/functions/coaching"
+	"fastbowlinglab/functions/findings"
+	"fastbowlinglab/shared/aitask"
+	"fastbowlinglab/shared/effect"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/usage"
+)
+
+// texts are the two text stages, with the providers of the run.
+func (c *Cloud) texts() map[string]lambda.Handler {
+	objects := c.Objects()
+	d := findings.Deps{
+		DB: c.DB, Analyses: names.Analyses.Name, Objects: objects, Bucket: names.Bucket, Retry: c.Retry,
+		Tasks: &aitask.Runner{
+			Effects: effect.New(c.DB, names.Effects.Name, effect.Takeovers(1), effect.Skew(names.ClockSkew)),
+			Objects: objects, Bucket: names.Bucket, Retry: c.Retry,
+			Models:    &aitask.Settings{API: ssm.NewFromConfig(c.Config), Prefix: names.Parameters},
+			Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}},
+			Record: func(ctx context.Context, call usage.Call) error {
+				return usage.Record(ctx, c.DB, names.Usage.Name, call)
+			},
+		},
+	}
+	return map[string]lambda.Handler{names.FnFindings: findings.New(d), names.FnCoaching: coaching.New(d)}
+}
+
+func (c *Cloud) put(ctx context.Context, key string, body []byte) error {
+	bucket := names.Bucket
+	_, err := c.Objects().PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(body)})
+	return err
+}
