@@ -16,7 +16,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.PoseJobs.Env)
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	lambda.Start(awaitpose.New(awaitpose.Deps{
 		Jobs: &posejob.Store{DB: dynamodb.NewFromConfig(cfg),
 			Table: env[names.PoseJobs.Env], Analyses: env[names.Analyses.Env]},

@@ -17,7 +17,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.PoseJobs.Env, names.PoseQueue.Env)
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	lambda.Start(queuejob.New(queuejob.Deps{
 		Jobs: &posejob.Store{DB: dynamodb.NewFromConfig(cfg),
 			Table: env[names.PoseJobs.Env], Analyses: env[names.Analyses.Env]},

@@ -1,0 +1,174 @@
+package vision_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"fastbowlinglab/functions/internal/posetest"
+	"fastbowlinglab/functions/poseworker"
+	"fastbowlinglab/functions/poseworker/vision"
+	"fastbowlinglab/shared/media"
+	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/pose/engine"
+	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/reason"
+)
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.NewJSONHandler(io.Discard, nil)))
+	os.Exit(m.Run())
+}
+
+const root = "../../.."
+
+// real opens the engine, or skips the test by name.
+func real(t *testing.T) vision.Vision {
+	t.Helper()
+	models := filepath.Join(root, "node_modules/@mediapipe/pose")
+	lib := filepath.Join(root, "node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1")
+	for _, p := range []string{models, lib} {
+		if _, err := os.Stat(p); err != nil {
+			t.Skipf("skipped: %s is not installed (npm ci)", p)
+		}
+	}
+	e, err := engine.Open(engine.Config{ModelsDir: models, ORTLibrary: lib, Model: "lite"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return vision.Vision{Limits: media.DefaultLimits(), Tracker: e}
+}
+
+// storage serves one file for every key, and signs by naming the key.
+type storage struct{ *httptest.Server }
+
+func serve(t *testing.T, file string) storage {
+	t.Helper()
+	if _, err := os.Stat(file); err != nil {
+		t.Skipf("skipped: %s is not here", file)
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) }))
+	t.Cleanup(srv.Close)
+	return storage{srv}
+}
+
+func (s storage) Sign(_ context.Context, key, version string, d time.Duration) (string, time.Time, error) {
+	return s.URL + "/" + key + "?versionId=" + version, time.Now().Add(d), nil
+}
+
+// work runs a worker in w until stop says so, and waits for it to leave.
+func work(t *testing.T, w *posetest.World, v vision.Vision, s storage, stop func(posejob.Job) bool) posejob.Job {
+	t.Helper()
+	wk, err := poseworker.New(poseworker.Deps{Jobs: w.Jobs, Rows: w.DB, Queue: w.Queue, QueueURL: posetest.QueueURL,
+		Objects: w.Objects, Bucket: "b", Sign: s, Tokens: w.Answerer(), Vision: v, Passes: 1, Retry: posetest.Quick,
+		Keeper: poseworker.Lifeline{Jobs: w.Jobs, Queue: w.Queue, Tokens: w.Answerer()}, Timers: poseworker.Timers{Poll: time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, term := context.WithCancel(t.Context())
+	defer term()
+	done := make(chan error, 1)
+	go func() { done <- wk.Run(ctx) }()
+	posetest.Eventually(t, 2*time.Minute, "the worker's part", func() bool { return stop(w.Job()) })
+	term()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return w.Job()
+}
+
+func ended(j posejob.Job) bool { return j.State.Ended() }
+
+// resultOf is a job's result without the keys, which hold the fence.
+func resultOf(t *testing.T, w *posetest.World, j posejob.Job) motion.Result {
+	t.Helper()
+	if j.State != posejob.Done || j.Result.Verdict != names.VerdictPass {
+		t.Fatalf("job: %+v, result %+v", j, j.Result)
+	}
+	var r motion.Result
+	if err := json.Unmarshal(w.Objects.All()[j.Result.ResultKey], &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Clips {
+		for i := range c.Phases {
+			if !strings.HasPrefix(string(w.Objects.All()[c.Phases[i].FrameKey]), "\xff\xd8") {
+				t.Errorf("%s: no JPEG under %q", c.Phases[i].Name, c.Phases[i].FrameKey)
+			}
+			c.Phases[i].FrameKey = ""
+		}
+	}
+	return r
+}
+
+// A pass that was interrupted and resumed by another worker measures what an
+// uninterrupted one measures.
+func TestResumedPassMeasuresTheSame(t *testing.T) {
+	v := real(t)
+	s := serve(t, filepath.Join(root, "integration/samples/variants/bowler_240fps.mp4"))
+	whole := posetest.New(t, 1)
+	whole.Dispatch(whole.Run)
+	want := resultOf(t, whole, work(t, whole, v, s, ended))
+
+	cut := posetest.New(t, 1)
+	cut.Dispatch(cut.Run)
+	j := work(t, cut, v, s, func(j posejob.Job) bool { return len(j.Checkpoints) >= 1 })
+	if j.State != posejob.Waiting {
+		t.Skipf("the machine was too quick to be interrupted: %s", j.State)
+	}
+	j = work(t, cut, v, s, ended)
+	if j.Fence != 2 || j.Redone != 1 || j.Deaths != 0 {
+		t.Errorf("fence %d, redone %d, deaths %d", j.Fence, j.Redone, j.Deaths)
+	}
+	if got := resultOf(t, cut, j); !reflect.DeepEqual(got, want) {
+		t.Errorf("resumed: %+v\nuninterrupted: %+v", got, want)
+	}
+	if len(want.Clips[0].Phases) == 0 || len(want.Clips[0].Measures) == 0 {
+		t.Errorf("nothing was measured: %+v", want.Clips[0])
+	}
+}
+
+func TestUnusableFilesAreRefusedWithAReason(t *testing.T) {
+	v := real(t)
+	for file, want := range map[string]reason.Code{
+		"cases/media/m12_zero_byte.mp4":         reason.MediaEmpty,
+		"cases/media/m11_html_renamed.mp4":      reason.MediaNotVideo,
+		"cases/media/m07_truncated_no_moov.mp4": reason.MediaCut,
+	} {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			s := serve(t, filepath.Join(root, "../shared", file))
+			w := posetest.New(t, 1)
+			w.Dispatch(w.Run)
+			j := work(t, w, v, s, ended)
+			if j.State != posejob.Done || j.Result.Verdict != names.VerdictReject || j.Result.Reason != string(want) {
+				t.Errorf("job %s, result %+v; want %s", j.State, j.Result, want)
+			}
+		})
+	}
+}
+
+func TestStorageThatIsAwayIsNoVerdict(t *testing.T) {
+	v := real(t)
+	s := serve(t, filepath.Join(root, "integration/samples/bowler.mp4"))
+	s.Close()
+	w := posetest.New(t, 1)
+	w.Dispatch(w.Run)
+	j := work(t, w, v, s, func(j posejob.Job) bool { return j.Deaths == 1 })
+	if j.State != posejob.Waiting || j.Result != nil {
+		t.Errorf("job: %+v", j)
+	}
+}
