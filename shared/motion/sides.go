@@ -26,6 +26,7 @@ const (
 	skipMost   = 12    // steps between two believed frames
 	skipTime   = 0.085 // seconds between them
 	swapReach  = 0.15  // seconds over which paths are continued
+	hopeless   = 5.0   // cost above the cheapest state of a frame beyond which one is given up
 	reachCost  = 0.6   // cost of a step that reaches farther
 	swapBadCap = 0.8   // cost cap of one landmark, torso lengths: a lost landmark decides nothing
 )
@@ -94,8 +95,14 @@ func (b *body) repairLimb(l limb, prior float64) {
 				s.offer(t, s.prior*float64(t.swap+t.was)+skipCost*float64(n-1), beginning)
 			}
 		}
-		for place, r := range s.best[n] {
+		least := float32(math.Inf(1))
+		for _, r := range s.best[n] {
 			if r.seen {
+				least = min(least, r.cost)
+			}
+		}
+		for place, r := range s.best[n] {
+			if r.seen && r.cost <= least+hopeless {
 				s.extend(stepAt(n, place), float64(r.cost))
 			}
 		}
