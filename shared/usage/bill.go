@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -65,6 +66,7 @@ func (s Store) Bill(ctx context.Context, analysisID, day string) (Bill, error) {
 	if err != nil {
 		return Bill{}, err
 	}
+	slices.SortStableFunc(calls, func(a, b Call) int { return a.At.Compare(b.At) })
 	b := Bill{Lines: make([]Line, 0, len(calls)), More: more}
 	total := new(big.Rat)
 	prices := map[string][]Price{}
