@@ -37,6 +37,7 @@ type Cloud struct {
 
 	cfg                   Config
 	listener, apiListener net.Listener
+	server, apiServer     *http.Server
 
 	issuer   *httpapi.Issuer
 	services *endpoint.Router // without faults: for the cloud's own calls
@@ -70,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 // start goes from the bottom to the top; whatever it made is in undo.
 func (c *Cloud) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		c.folders, c.listen, c.data, c.compute, c.serve, c.sources,
+		c.folders, c.listen, c.data, c.servers, c.compute, c.serve, c.sources,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -230,21 +231,27 @@ func (c *Cloud) compute(context.Context) error {
 	return c.startTasks()
 }
 
+// servers makes the servers. They open last and are made here, so that they
+// close after the workers and functions, which use them to leave in order.
+func (c *Cloud) servers(context.Context) error {
+	c.server = &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	c.apiServer = &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	c.later(c.server.Close)
+	c.later(c.apiServer.Close)
+	return nil
+}
+
 // serve opens the endpoint and the HTTP API.
 func (c *Cloud) serve(context.Context) error {
 	api, err := httpapi.New(httpapi.Config{Lambda: c.lambda, Auth: c.issuer.Authorizer(), Log: c.cfg.Log})
 	if err != nil {
 		return fmt.Errorf("HTTP API: %w", err)
 	}
-	c.open(c.listener, &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept})
-	c.open(c.apiListener, api)
+	c.server.Handler = &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept}
+	c.apiServer.Handler = api
+	c.running.Go(func() { _ = c.server.Serve(c.listener) }) // ends when Close closes it
+	c.running.Go(func() { _ = c.apiServer.Serve(c.apiListener) })
 	return nil
-}
-
-func (c *Cloud) open(l net.Listener, h http.Handler) {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	c.later(srv.Close)
-	c.running.Go(func() { _ = srv.Serve(l) }) // ends when Close closes it
 }
 
 // sources starts what invokes functions by itself: streams and schedules.

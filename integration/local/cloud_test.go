@@ -1,7 +1,9 @@
 package local
 
 import (
+	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -166,6 +168,16 @@ func TestFleet(t *testing.T) {
 	}
 	scale(0)
 	waitFor(t, "the worker's goodbye", func() bool { n, _ := noted(t, c, "worker left"); return n == 1 })
+}
+
+// A worker that is told to go still reaches the cloud to give its job back.
+func TestWorkersLeaveBeforeTheEndpointCloses(t *testing.T) {
+	var log bytes.Buffer
+	c := start(t, func(cfg *Config) { cfg.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	check(t, c.Tasks().SetDesired(1))
+	waitFor(t, "the worker", func() bool { n, _ := noted(t, c, "worker"); return n == 1 })
+	check(t, c.Close())
+	contains(t, log.String(), `"exit":"exit status 0"`)
 }
 
 func TestMails(t *testing.T) {

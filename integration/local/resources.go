@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -21,7 +20,6 @@ import (
 
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/usage"
 )
 
 // ParametersSet are the settings that a new cloud starts with, by their name
@@ -65,9 +63,6 @@ func (c creator) table(ctx context.Context, t names.Table) error {
 	if err := expire(ctx, db, t); err != nil {
 		return fmt.Errorf("time to live of table %s: %w", t.Name, err)
 	}
-	if t.Name == names.Prices.Name {
-		return c.prices(ctx)
-	}
 	return nil
 }
 
@@ -83,22 +78,6 @@ func expire(ctx context.Context, db *dynamodb.Client, t names.Table) error {
 	_, err = db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &t.Name,
 		TimeToLiveSpecification: &ddb.TimeToLiveSpecification{AttributeName: &t.TTL, Enabled: aws.Bool(true)}})
 	return err
-}
-
-// prices says what the embedded provider of texts costs. A row that somebody
-// changed is left alone.
-func (c creator) prices(ctx context.Context) error {
-	item, err := attributevalue.MarshalMap(usage.Price{Model: "rules", From: "2020-01-01", Input: "0", Output: "0",
-		CacheRead: "0", CacheWrite: "0", Source: "runs inside the function: no provider charges for it"})
-	if err != nil {
-		return fmt.Errorf("price of rules: %w", err)
-	}
-	_, err = dynamodb.NewFromConfig(c.aws).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(names.Prices.Name),
-		Item: item, ConditionExpression: aws.String("attribute_not_exists(" + names.Prices.PartitionKey + ")")})
-	if err != nil && awserr.KindOf(err) != awserr.Condition {
-		return fmt.Errorf("price of rules: %w", err)
-	}
-	return nil
 }
 
 func tableInput(t names.Table) *dynamodb.CreateTableInput {

@@ -31,6 +31,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := up(ctx, local.Config{Dir: dir, Addr: *addr, APIAddr: *api, Logs: filepath.Join(*state, "logs"),
+		Binaries: filepath.Join(*state, "bin"), Fonts: filepath.Join(*state, "fonts"),
 		Log: slog.New(slog.NewJSONHandler(os.Stderr, nil))}); err != nil {
 		fail(1, err)
 	}
