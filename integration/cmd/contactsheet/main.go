@@ -17,6 +17,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/pose"
@@ -34,7 +36,7 @@ func main() {
 	var (
 		modules = flag.String("modules", "node_modules", "folder of the npm packages")
 		model   = flag.String("model", "full", "lite, full or heavy")
-		out     = flag.String("o", "sheet.jpg", "picture to write")
+		out     = flag.String("o", "sheet.jpg", "picture to write; empty: the figures only")
 		from    = flag.Int("from", 0, "first frame shown")
 		to      = flag.Int("to", math.MaxInt, "last frame shown")
 		tiles   = flag.Int("tiles", 24, "pictures on the sheet")
@@ -73,6 +75,7 @@ func (s sheet) run(ctx context.Context, cfg engine.Config, clip, out string) err
 	if err != nil {
 		return err
 	}
+	start := time.Now()
 	var frames []pose.Frame
 	err = e.Track(ctx, clip, info, nil, func(c pose.Chunk) error {
 		frames = append(frames, c.Frames...)
@@ -87,8 +90,23 @@ func (s sheet) run(ctx context.Context, cfg engine.Config, clip, out string) err
 			tracked++
 		}
 	}
-	fmt.Printf("%d x %d, %d frames in %.2f s, %d tracked\n", info.Width, info.Height, len(frames), info.Duration, tracked)
+	fmt.Printf("%d x %d, %d frames in %.2f s, %d tracked; %.1f ms a frame",
+		info.Width, info.Height, len(frames), info.Duration, tracked, time.Since(start).Seconds()*1000/float64(max(1, len(frames))))
+	var own, decoder syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && syscall.Getrusage(syscall.RUSAGE_CHILDREN, &decoder) == nil {
+		fmt.Printf(" (CPU %.1f and the decoder's %.1f); peak memory without the decoder's %d MiB",
+			cpu(own, len(frames)), cpu(decoder, len(frames)), own.Maxrss/1024)
+	}
+	fmt.Println()
+	if out == "" {
+		return nil
+	}
 	return s.draw(ctx, clip, info, frames, out)
+}
+
+// cpu is the processor time spent, in milliseconds a frame.
+func cpu(u syscall.Rusage, frames int) float64 {
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6 / float64(max(1, frames))
 }
 
 // draw decodes the clip once more and lays the chosen frames out.

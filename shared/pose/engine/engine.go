@@ -76,8 +76,11 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Name is the engine and its version, for motion.Result.Engine.
-func (e *Engine) Name() string { return "blazepose/onnxruntime-" + ort.GetVersion() }
+// Name is the engine and its versions, for motion.Result.Engine and for
+// checkpoints: one that bears another name cannot be gone on from.
+func (e *Engine) Name() string {
+	return fmt.Sprintf("blazepose-tracker%d/onnxruntime-%s", stateVersion, ort.GetVersion())
+}
 
 // Model is the landmark model: lite, full or heavy.
 func (e *Engine) Model() string { return e.model }

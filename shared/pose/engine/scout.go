@@ -11,9 +11,10 @@ import (
 // The scout looks through the whole clip before the pass, at a few frames a
 // second, to find out who the bowler is: nobody can tell from the first second.
 const (
-	scoutEvery = 0.12 // seconds between looks
-	scoutMost  = 400  // looks at a clip; a long one is looked at less often
-	scoutSide  = 1280 // pixels, longer side
+	scoutEvery  = 0.12 // seconds between looks
+	scoutMost   = 400  // looks at a clip; a long one is looked at less often,
+	scoutSeldom = 0.3  // but so often that a runner is still the same person at the next
+	scoutSide   = 1280 // pixels, longer side
 )
 
 // sighting is a person at one look, in fractions of the displayed width (both
@@ -41,7 +42,7 @@ func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]si
 	var looks [][]sighting
 	var before thumbnail
 	var cx, cy float64 // camera's way so far, in widths
-	every := max(scoutEvery, info.Duration/scoutMost)
+	every := min(max(scoutEvery, info.Duration/scoutMost), scoutSeldom)
 	err = media.Glance(ctx, src, info, every, scoutSide, func(f media.Frame) error {
 		p := picture{f.Width, f.Height, f.Pix}
 		now := thumbnailOf(p)

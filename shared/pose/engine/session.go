@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -64,6 +65,9 @@ func newSession(file []byte, outputs ...string) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make session: %w", err)
 	}
+	// The weights were held several times over on the way: give that back now,
+	// since what follows allocates too little for the collector to hurry.
+	debug.FreeOSMemory()
 	return s, nil
 }
 

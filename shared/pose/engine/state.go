@@ -9,13 +9,15 @@ import (
 )
 
 const (
-	chunkFrames = 64
-	lookAhead   = 16 // frames beyond a chunk that are seen before it is settled
-	context2    = 2  // settled frames before a chunk that the repair goes on from
+	shortChunk = 64   // frames
+	longChunk  = 128  // of a long clip, so that a job's checkpoints stay few
+	longClip   = 4096 // frames
+	lookAhead  = 16   // frames beyond a chunk that are seen before it is settled
+	lookBack   = 2    // settled frames before a chunk that the repair goes on from
 )
 
 // stateVersion changes whenever a state written before can no longer be gone on
-// from with the same result.
+// from with the same result. It is part of the engine's name.
 const stateVersion = 1
 
 // state is the tracker's, between two chunks. With the frames that follow it
@@ -24,6 +26,7 @@ type state struct {
 	Version int          `json:"version"`
 	Model   string       `json:"model"`
 	Target  target       `json:"target"`
+	Chunk   int          `json:"chunk"`  // frames a chunk
 	Next    int          `json:"next"`   // index of the next chunk's first frame
 	Time    float64      `json:"time"`   // of the last frame
 	Region  *region      `json:"region"` // the bowler's in the last frame, nil when not tracked
@@ -40,7 +43,7 @@ func (e *Engine) decodeState(c *pose.Chunk) (state, error) {
 		return s, fmt.Errorf("track: state of chunk %d is of version %d, model %q; this is %d, %q",
 			c.Index, s.Version, s.Model, stateVersion, e.model)
 	}
-	if s.Next <= 0 || len(s.Before) > context2 || math.IsNaN(s.Time) {
+	if s.Next <= 0 || s.Chunk <= 0 || s.Chunk > longChunk || len(s.Before) > lookBack || math.IsNaN(s.Time) {
 		return s, fmt.Errorf("track: state of chunk %d makes no sense", c.Index)
 	}
 	return s, nil

@@ -47,6 +47,9 @@ func (e *Engine) Track(ctx context.Context, src string, info media.Info, after *
 			return err
 		}
 		s.Target = aim(bowler(link(looks)), info.Width, info.Height)
+		if s.Chunk = shortChunk; info.Frames > longClip {
+			s.Chunk = longChunk
+		}
 	}
 	b, err := e.landmarks.bench()
 	if err != nil {
@@ -125,8 +128,8 @@ func (t *tracker) take(f media.Frame) error {
 	}
 	t.pending = append(t.pending, obs)
 	t.regions = append(t.regions, t.observer.last)
-	if len(t.pending) == chunkFrames+lookAhead {
-		return t.settle(chunkFrames, false)
+	if len(t.pending) == t.state.Chunk+lookAhead {
+		return t.settle(t.state.Chunk, false)
 	}
 	return nil
 }
@@ -145,7 +148,7 @@ func (t *tracker) settle(n int, last bool) error {
 		c.Frames = append(c.Frames, f)
 		before = append(before, f)
 	}
-	t.state.Before = before[max(0, len(before)-context2):]
+	t.state.Before = before[max(0, len(before)-lookBack):]
 	if n > 0 {
 		t.state.Next, t.state.Time, t.state.Region = c.Frames[n-1].Index+1, c.Frames[n-1].Time, t.regions[n-1]
 	}

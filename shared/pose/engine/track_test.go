@@ -61,7 +61,7 @@ func TestStateOfAnotherVersionIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, state := range []string{``, `{}`, `{"version":1,"model":"heavy","next":64}`, `{"version":99,"model":"lite","next":64}`, `[1]`} {
+	for _, state := range []string{``, `{}`, `{"version":1,"model":"heavy","next":64,"chunk":64}`, `{"version":1,"model":"lite","next":64,"chunk":0}`, `{"version":99,"model":"lite","next":64,"chunk":64}`, `[1]`} {
 		c := pose.Chunk{State: json.RawMessage(state)}
 		if err := e.Track(t.Context(), clip, info, &c, func(pose.Chunk) error { return nil }); err == nil {
 			t.Errorf("state %s was gone on from", state)
