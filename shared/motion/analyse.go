@@ -104,6 +104,9 @@ type study struct {
 }
 
 func (b *body) study(d delivery) *study {
+	near := *b
+	near.dt = b.stepAround(d.release)
+	b = &near
 	s := &study{b: b, d: d, frontSide: d.arm.other()}
 	s.back, s.front, s.pan = b.contacts(d)
 	s.side = b.obliqueness(d, s.pan)

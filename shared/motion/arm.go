@@ -60,7 +60,9 @@ func (b *body) angleOf(p, q, r int) signal {
 func (b *body) trunkLean(dir float64) signal {
 	var s signal
 	for i := range b.f {
-		if h, sh, ok := b.f[i].trunk(); ok {
+		h, ok1 := b.f[i].hips()
+		sh, ok2 := b.f[i].shoulders()
+		if ok1 && ok2 {
 			s.put(b.f[i].t, dir*fromVertical(h, sh))
 		}
 	}

@@ -14,9 +14,9 @@ type bandBase struct {
 }
 
 var (
-	bandElbow = bandBase{8, 4, 180, true}
-	bandKnee  = bandBase{6, 4, 180, true}
-	bandTrunk = bandBase{4.5, 2, 0, false}
+	bandElbow = bandBase{9.5, 4, 180, true}
+	bandKnee  = bandBase{7, 4, 180, true}
+	bandTrunk = bandBase{5.2, 2, 0, false}
 	bandArm   = bandBase{9, 3, 0, true}
 )
 

@@ -10,12 +10,11 @@ import (
 
 // Limits of cleaning. Each is stated in the README.
 const (
-	minVisibility = 0.3   // below it a landmark is absent, never zero
-	minPresence   = 0.5   // of the landmark model: below it the frame is untracked
-	minTorsoPx    = 18    // a smaller bowler cannot be measured
-	minFrames     = 8     // tracked frames
-	maxGap        = 0.06  // seconds that interpolation may bridge
-	maxFrames     = 60000 // eight minutes at 120 frames a second
+	minPresence = 0.5   // of the landmark model: below it the frame is untracked
+	minTorsoPx  = 18    // a smaller bowler cannot be measured
+	minFrames   = 8     // tracked frames
+	maxGap      = 0.06  // seconds that interpolation may bridge
+	maxFrames   = 60000 // eight minutes at 120 frames a second
 )
 
 // joint is a landmark of one frame; ok is false when it is absent.
@@ -91,7 +90,7 @@ func takeFrame(t pose.Track, i int) frame {
 	const margin = 0.1 // landmarks a little outside the picture are extrapolated well
 	w, h := float64(t.Width), float64(t.Height)
 	for k, p := range src.Points {
-		if !finite(p.X) || !finite(p.Y) || !(p.Visibility >= minVisibility) {
+		if !finite(p.X) || !finite(p.Y) || !p.Present() {
 			continue
 		}
 		if p.X < -margin*w || p.X > (1+margin)*w || p.Y < -margin*h || p.Y > (1+margin)*h {
@@ -113,13 +112,26 @@ func (f *frame) both(a, b int) (vec, bool) {
 	return mid(f.p[a].vec, f.p[b].vec), true
 }
 
+// either gives the middle of a pair of landmarks, or the one that is seen.
+func (f *frame) either(a, b int) (vec, bool) {
+	switch p, q := f.p[a], f.p[b]; {
+	case p.ok && q.ok:
+		return mid(p.vec, q.vec), true
+	case p.ok:
+		return p.vec, true
+	default:
+		return q.vec, q.ok
+	}
+}
+
 func (f *frame) hips() (vec, bool)      { return f.both(pose.LeftHip, pose.RightHip) }
 func (f *frame) shoulders() (vec, bool) { return f.both(pose.LeftShoulder, pose.RightShoulder) }
 
-// trunk gives mid-hip and mid-shoulder.
+// trunk gives about mid-hip and mid-shoulder: enough to say where somebody is
+// and how large, not enough to measure a lean from.
 func (f *frame) trunk() (hip, shoulder vec, ok bool) {
-	hip, a := f.hips()
-	shoulder, b := f.shoulders()
+	hip, a := f.either(pose.LeftHip, pose.RightHip)
+	shoulder, b := f.either(pose.LeftShoulder, pose.RightShoulder)
 	return hip, shoulder, a && b
 }
 
@@ -146,6 +158,21 @@ func (b *body) measureSize() int {
 		b.torso = median(d)
 	}
 	return len(d)
+}
+
+// stepAround is the median time between the frames near t0; phones change their
+// rate within a clip.
+func (b *body) stepAround(t0 float64) float64 {
+	var d []float64
+	for i := 1; i < len(b.f); i++ {
+		if math.Abs(b.f[i].t-t0) <= 0.2 {
+			d = append(d, b.f[i].t-b.f[i-1].t)
+		}
+	}
+	if len(d) == 0 {
+		return b.dt
+	}
+	return median(d)
 }
 
 func (b *body) medianStep() float64 {

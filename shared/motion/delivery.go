@@ -106,13 +106,29 @@ func (b *body) releaseNear(s signal, i int, top float64) (float64, float64) {
 		u = clamp((top-s.v[i-1])/(s.v[i]-s.v[i-1]), 0, 1)
 	}
 	t := s.t[i-1] + u*(s.t[i]-s.t[i-1])
-	e, ok := s.at(t, b.window(0.045), 1)
+	step := math.Max(b.dt, s.t[i]-s.t[i-1])
+	e, ok := s.at(t, math.Max(0.045, 2.4*step), 1)
 	if !ok || e.slope <= 0 {
 		return t, 0
 	}
-	// one Newton step on the fitted line, at most a frame and a half
-	t += clamp((top+releaseAngle-e.value)/e.slope, -1.5*b.dt, 1.5*b.dt)
-	return t, e.slope
+	// one Newton step on the fitted line, to about the samples between which the
+	// arm was seen to pass
+	t = clamp(t+(top+releaseAngle-e.value)/e.slope, s.t[i-1]-0.25*step, s.t[i]+0.25*step)
+	return t, math.Max(e.slope, speedUpTo(s, i, step))
+}
+
+// speedUpTo is the angular speed over the last samples up to the top: an arm
+// that stops dead beyond it was no slower before it.
+func speedUpTo(s signal, i int, step float64) float64 {
+	k := i
+	for k > 0 && s.t[i]-s.t[k] < math.Max(0.045, 1.9*step) {
+		k--
+	}
+	v, ok := signal{s.t[k : i+1], s.v[k : i+1]}.slopeAt(s.t[i], 1)
+	if !ok || i-k < 2 {
+		return 0
+	}
+	return v
 }
 
 // weigh sets how much speaks for a delivery: the arm's sweep and speed, an
@@ -127,7 +143,7 @@ func (b *body) weigh(d *delivery) {
 	faces := b.facing(d)
 	// Travel in the picture or, where the camera pans, the way the body faces.
 	forward := clamp(math.Max(d.travel/2.5, faces*1.5), -1, 1)
-	if d.travel < -1.5 || (faces < -0.35 && d.travel < 1) {
+	if d.travel < -1.5 || faces < -0.5 || (faces < -0.25 && d.travel < 1) { // nobody bowls backwards
 		forward = -1
 	}
 	d.evidence = 0.24*sweep + 0.2*speed + 0.08*after + 0.13*reach + 0.15*stride + 0.2*forward

@@ -5,6 +5,14 @@ import (
 	"math"
 )
 
+// alike is how much of the two bands of a difference of two angles of one joint
+// is left: the tracker's error is much the same in both.
+const alike = 0.75
+
+// settled is how long after landing the knee's angle at landing is read from, in
+// seconds: a frame too early would be of a leg still in the air.
+const settled = 0.006
+
 // measures lists every measure, measured or not, in the report's order.
 func (s *study) measures() []Measure {
 	m := marks(s.d.arm)
@@ -16,7 +24,7 @@ func (s *study) measures() []Measure {
 	out := []Measure{
 		s.angle(ElbowAngle, Release, elbow, 2, rel, bandElbow, srcElbow, m.shoulder, m.elbow, m.wrist),
 		s.extension(elbow, rel),
-		s.angle(FrontKneeAngle, FrontFootContact, knee.since(s.front.t-s.b.dt/3), 1, s.front, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
+		s.angle(FrontKneeAngle, FrontFootContact, knee.since(s.front.t+math.Max(0.3*s.b.dt, settled)), 0, s.front, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
 		s.angle(FrontKneeAngle, Release, knee, 2, rel, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
 		s.angle(TrunkForward, Release, lean, 2, rel, bandTrunk, srcTrunk, m.shoulder, k.shoulder, m.hip, k.hip),
 		{Name: TrunkSide, Phase: Release, Unit: Degrees, Source: srcSide,
@@ -114,7 +122,7 @@ func (s *study) extension(elbow signal, rel contact) Measure {
 	if n < 3 {
 		return no("too few frames between arm horizontal and release")
 	}
-	band := math.Hypot(s.band(bandElbow, end, rel), s.band(bandElbow, least, contact{spread: s.b.dt / 3})) * 0.9
+	band := math.Hypot(s.band(bandElbow, end, rel), s.band(bandElbow, least, contact{spread: s.b.dt / 3})) * alike
 	if band > maxBand {
 		return no(s.tooWide(band, rel, end))
 	}
