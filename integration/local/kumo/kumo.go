@@ -110,10 +110,15 @@ func New(cfg Config) (h http.Handler, release func() error, err error) {
 	if !inUse.CompareAndSwap(false, true) {
 		return nil, nil, errors.New("kumo is in use: its services are singletons of the process")
 	}
-	h = queues(heads(upstream()), cfg.URL)
-	if cfg.Dir == "" {
-		return spool(h), func() error { inUse.Store(false); return nil }, nil
+	core, flush := upstream(), func() {}
+	if cfg.Dir != "" {
+		d := &durable{next: core}
+		core, flush = &blobs{next: d, dir: cfg.Dir}, d.flush
 	}
-	d := &durable{next: h}
-	return spool(d), func() error { d.flush(); inUse.Store(false); return nil }, nil
+	release = func() error {
+		flush()
+		inUse.Store(false)
+		return nil
+	}
+	return spool(queues(heads(core), cfg.URL)), release, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 
 	"fastbowlinglab/integration/local/endpoint"
 )
@@ -25,6 +26,10 @@ func spool(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		if chunked(r) { // kumo would store the framing as content
+			endpoint.WriteError(w, q, http.StatusNotImplemented, "NotImplemented", "the embedded cloud takes no aws-chunked bodies")
+			return
+		}
 		body, err := hold(r.Body)
 		if err != nil {
 			endpoint.WriteError(w, q, http.StatusBadRequest, "IncompleteBody", err.Error())
@@ -34,6 +39,13 @@ func spool(next http.Handler) http.Handler {
 		r.Body = body
 		next.ServeHTTP(w, r)
 	})
+}
+
+// chunked reports whether the body is framed in signed or trailed chunks, which
+// SDKs do over TLS.
+func chunked(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") ||
+		strings.Contains(r.Header.Get("Content-Encoding"), "aws-chunked")
 }
 
 type held struct {
