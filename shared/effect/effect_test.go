@@ -225,6 +225,14 @@ func TestTimeLeft(t *testing.T) {
 		c.want(t, 1)
 	})
 
+	t.Run("none, before the context has noticed", func(t *testing.T) {
+		s, c := effect.New(db, table), &call{}
+		if _, err := s.Once(lateContext{t.Context()}, "late", time.Minute, c.run("r", nil)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with no time left: %v", err)
+		}
+		c.want(t, 0)
+	})
+
 	t.Run("less than the lease: the claim ends with the caller", func(t *testing.T) {
 		ck, c := &clock{}, &call{}
 		s := effect.New(db, table, effect.Now(ck.now), effect.Takeovers(1))
@@ -247,6 +255,11 @@ func TestTimeLeft(t *testing.T) {
 		c.want(t, 2)
 	})
 }
+
+// lateContext is at its deadline and has not ended yet.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
 
 // Field case 14: an expired row that the database has not reaped is no row.
 func TestRetention(t *testing.T) {

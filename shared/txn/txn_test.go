@@ -77,8 +77,12 @@ func TestWrite(t *testing.T) {
 			if awserr.KindOf(err) != tc.kind || s.calls != tc.calls || stood != tc.guard || (old != nil) != tc.guard {
 				t.Errorf("%v after %d calls, guard %t %v; want %s after %d, guard %t", err, s.calls, stood, old, tc.kind, tc.calls, tc.guard)
 			}
-			if len(s.tokens) != 1 {
-				t.Errorf("%d client tokens, want one for all tries", len(s.tokens))
+			if len(s.tokens) != 1 || s.tokens[""] {
+				t.Errorf("client tokens %v, want one for all tries", s.tokens)
+			}
+			s.errs = nil
+			if err := txn.Write(t.Context(), s, quick, nil); err != nil || len(s.tokens) != 2 {
+				t.Errorf("%v, client tokens %v; want another for another transaction", err, s.tokens)
 			}
 		})
 	}
