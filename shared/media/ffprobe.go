@@ -74,7 +74,10 @@ func (t text) ratio() (float64, bool) {
 		return 0, false
 	}
 	r := a / b
-	return r, r > 0 && !math.IsInf(r, 0)
+	if r == 0 || math.IsInf(r, 0) {
+		return 0, false
+	}
+	return r, true
 }
 
 // matrix reads the nine numbers of a display matrix as ffprobe prints them:
