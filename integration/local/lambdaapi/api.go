@@ -57,7 +57,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request, name strin
 		writeError(w, err)
 		return
 	}
-	req := Request{Function: name, Qualifier: r.URL.Query().Get("Qualifier"), Payload: body}
+	req := Request{Function: name, Qualifier: r.URL.Query().Get("Qualifier"), Payload: body, Tail: r.Header.Get("X-Amz-Log-Type") == "Tail"}
 	switch kind := r.Header.Get("X-Amz-Invocation-Type"); kind {
 	case "", "RequestResponse":
 		s.serveCall(w, r, req)
@@ -95,7 +95,7 @@ func (s *Service) serveCall(w http.ResponseWriter, r *http.Request, req Request)
 	if res.FunctionError != "" {
 		h.Set("X-Amz-Function-Error", res.FunctionError)
 	}
-	if r.Header.Get("X-Amz-Log-Type") == "Tail" {
+	if req.Tail {
 		h.Set("X-Amz-Log-Result", base64.StdEncoding.EncodeToString(res.LogTail))
 	}
 	_, _ = w.Write(res.Payload)

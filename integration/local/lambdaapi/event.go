@@ -59,7 +59,7 @@ func (p *pool) runThrottled(id string, payload []byte) (Result, error) {
 		err := p.reserve()
 		if err == nil {
 			defer p.release()
-			return p.run(id, payload)
+			return p.run(id, payload, false)
 		}
 		var e *Error
 		if !errors.As(err, &e) || e.Status != http.StatusTooManyRequests || time.Now().After(deadline) {

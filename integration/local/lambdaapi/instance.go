@@ -42,20 +42,24 @@ func (p *pool) start() (*instance, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
+	out, err := newOutput(s.logs.file(p.function.Name))
+	if err != nil {
+		return nil, err
+	}
 	in := &instance{
-		id: p.function.Name + "-" + newID(), pool: p, output: s.logs.output(p.function.Name),
+		id: p.function.Name + "-" + newID(), pool: p, output: out,
 		work: make(chan *invocation), ready: make(chan struct{}), dead: make(chan struct{}),
 	}
 	in.cmd = exec.Command(p.program)
 	in.cmd.Dir = filepath.Dir(p.program)
 	in.cmd.Env = p.environment(s.addr + "/" + in.id)
-	in.cmd.Stdout, in.cmd.Stderr = in.output, in.output
-	in.cmd.WaitDelay = time.Second // a child of the process may hold the pipe
+	in.cmd.Stdout, in.cmd.Stderr = out.w, out.w
 	in.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
+		out.shut()
 		return nil, serviceError("the service is closed")
 	}
 	s.instances[in.id] = in // before it runs: its first poll must find it
@@ -124,7 +128,7 @@ func (in *instance) wait() {
 	switch {
 	case errors.As(err, &ee):
 		how = ee.Error()
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil:
 		how = err.Error()
 	}
 	in.mu.Lock()
@@ -136,6 +140,7 @@ func (in *instance) wait() {
 
 func (in *instance) gone(how string) {
 	in.exit = how
+	in.output.shut()
 	s := in.pool.service
 	s.mu.Lock()
 	delete(s.instances, in.id)

@@ -12,6 +12,7 @@ type Request struct {
 	Function  string // name, name:version or ARN
 	Qualifier string // version, when Function has none
 	Payload   []byte // JSON; empty means {}
+	Tail      bool   // wanted: Result.LogTail
 }
 
 // Result is what came of an invocation that ran.
@@ -20,7 +21,7 @@ type Result struct {
 	FunctionError string // "" or Unhandled; then Payload holds errorType and errorMessage
 	Version       string
 	RequestID     string
-	LogTail       []byte // the end of what the function printed, at most 4 KB
+	LogTail       []byte // the end of what the function printed, at most 4 KB, when asked for
 }
 
 // invocation is one call on its way through a process.
@@ -68,7 +69,7 @@ func (s *Service) Call(ctx context.Context, req Request) (Result, error) {
 	go func() {
 		defer s.running.Done()
 		defer p.release()
-		r, err := p.run(newID(), payload)
+		r, err := p.run(newID(), payload, req.Tail)
 		got <- answer{r, err}
 	}()
 	select {
@@ -100,7 +101,7 @@ func (s *Service) check(req Request, limit int) (*pool, []byte, error) {
 }
 
 // run takes a process through one invocation. It does not know of the caller.
-func (p *pool) run(id string, payload []byte) (Result, error) {
+func (p *pool) run(id string, payload []byte, tail bool) (Result, error) {
 	log := Invocation{Function: p.function.Name, Version: p.version, RequestID: id, Start: time.Now()}
 	iv := &invocation{
 		id: id, arn: ARN(p.function.Name, qualifierOf(p.version)), payload: payload, done: make(chan outcome, 1),
@@ -122,7 +123,9 @@ func (p *pool) run(id string, payload []byte) (Result, error) {
 	if in != nil {
 		log.PeakMemoryMB = in.peakMemory()
 		in.output.end(log, p.function.MemoryMB)
-		r.LogTail = in.output.tail()
+		if tail {
+			r.LogTail = in.output.tail(id)
+		}
 		p.putIdle(in)
 	}
 	p.service.record.add(log)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -220,13 +221,18 @@ func TestACrashInMidCall(t *testing.T) {
 func TestAProcessThatDiedIdleIsReplaced(t *testing.T) {
 	s := start(t)
 	a, _ := call(t, s, "fn", `{}`)
-	if err := syscall.Kill(a.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the process is dead", func() bool { return !alive(a.PID) })
-	b, fe := call(t, s, "fn", `{}`) // at once: the service may not have noticed yet
-	if fe != "" || b.PID == a.PID {
-		t.Errorf("got %s %s from process %d, want a fresh process", fe, b.Type, b.PID)
+	for range 30 { // whether the service has noticed the death is a matter of luck
+		if err := syscall.Kill(a.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for alive(a.PID) {
+			runtime.Gosched()
+		}
+		b, fe := call(t, s, "fn", `{}`)
+		if fe != "" || b.PID == a.PID {
+			t.Fatalf("got %s %s from process %d, want a fresh process", fe, b.Type, b.PID)
+		}
+		a = b
 	}
 }
 
@@ -253,9 +259,10 @@ func TestCloseEndsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-done
-	if alive(v.pid) || alive(v.child) {
-		t.Errorf("process %d alive %v, child %d alive %v after Close", v.pid, alive(v.pid), v.child, alive(v.child))
+	if alive(v.pid) {
+		t.Errorf("process %d is alive after Close", v.pid)
 	}
+	eventually(t, "its child is gone", func() bool { return !alive(v.child) })
 	_, _, err := s.Invoke(t.Context(), "fn", nil)
 	var e *lambdaapi.Error
 	if !errors.As(err, &e) || e.Code != "ServiceException" {

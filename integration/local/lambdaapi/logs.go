@@ -2,18 +2,13 @@ package lambdaapi
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 )
 
-// Limits on what is kept of the functions' output, in bytes.
-const (
-	maxLog  = 16 << 20 // of a log file; the one before it is kept as .1
-	maxTail = 4 << 10  // of X-Amz-Log-Result
-)
+// maxLog is the size in bytes of a log file; the one before it is kept as .1.
+const maxLog = 16 << 20
 
 // logs holds one log file a function.
 type logs struct {
@@ -24,8 +19,8 @@ type logs struct {
 
 func newLogs(dir string) *logs { return &logs{dir: dir, files: map[string]*logFile{}} }
 
-// output makes the writer of one process.
-func (l *logs) output(function string) *output {
+// file finds or makes the log of a function.
+func (l *logs) file(function string) *logFile {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.files[function]
@@ -36,7 +31,7 @@ func (l *logs) output(function string) *output {
 		}
 		l.files[function] = f
 	}
-	return &output{file: f}
+	return f
 }
 
 func (l *logs) close() error {
@@ -106,53 +101,3 @@ func (l *logFile) close() error {
 	l.f = nil
 	return err
 }
-
-// output is the standard output and error of one process.
-type output struct {
-	file *logFile
-	mu   sync.Mutex
-	last []byte
-}
-
-// Write implements io.Writer. It never fails, so that a full disk does not stop
-// the process that prints.
-func (o *output) Write(b []byte) (int, error) {
-	o.file.Write(b)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.last = append(o.last, b...)
-	if over := len(o.last) - maxTail; over > 0 {
-		o.last = append(o.last[:0], o.last[over:]...)
-	}
-	return len(b), nil
-}
-
-func (o *output) printf(format string, a ...any) { _, _ = o.Write(fmt.Appendf(nil, format, a...)) }
-
-// begin and end frame an invocation as Lambda's own log does.
-func (o *output) begin(request, version string) {
-	o.mu.Lock()
-	o.last = o.last[:0]
-	o.mu.Unlock()
-	o.printf("START RequestId: %s Version: %s\n", request, version)
-}
-
-func (o *output) end(i Invocation, memory int) {
-	o.printf("END RequestId: %s\nREPORT RequestId: %s\tDuration: %s\tMemory Size: %d MB\tMax Memory Used: %d MB",
-		i.RequestID, i.RequestID, millis(i.Duration()), memory, i.PeakMemoryMB)
-	if i.Cold {
-		o.printf("\tInit Duration: %s", millis(i.Init))
-	}
-	if i.Error != "" {
-		o.printf("\tStatus: error\tError Type: %s", i.Error)
-	}
-	o.printf("\n")
-}
-
-func (o *output) tail() []byte {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return append([]byte(nil), o.last...)
-}
-
-func millis(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }
