@@ -153,7 +153,7 @@ func (d decoding) filters(ctx context.Context, info Info) (string, error) {
 		}
 		if ok {
 			f = append(f, fmt.Sprintf("zscale=w=%d:h=%d:tin=%s:min=bt2020nc:pin=bt2020:t=linear:npl=203", w, h, info.Transfer),
-				"format=gbrpf32le", "zscale=p=bt709", "tonemap=tonemap=hable:desat=0", "zscale=t=bt709:r=full", "format=gbrp")
+				"format=gbrpf32le", "zscale=p=bt709", "tonemap=tonemap=mobius:param=0.5:desat=0", "zscale=t=bt709:r=full", "format=gbrp")
 		}
 	}
 	f = append(f, scaling(info, w, h)...)
