@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/usage"
 )
@@ -80,6 +82,8 @@ func (j *job) ledger(ctx context.Context) error {
 	if err := j.api.do(ctx, call{method: "GET", path: "/v1/credits", token: j.token}, &l); err != nil {
 		return err
 	}
+	// The API gives the newest first; a story begins at its beginning.
+	slices.SortStableFunc(l.Entries, func(a, b credit.Entry) int { return a.At.Compare(b.At) })
 	j.sum.Entries, j.sum.Balance = l.Entries, l.Balance
 	return nil
 }

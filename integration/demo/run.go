@@ -25,7 +25,7 @@ type Config struct {
 	Key      string                 // makes another submission of the same clip; may be empty
 	Dir      string                 // state folder, for requests under way and results
 	Screen   *Screen                // what people see
-	Poll     time.Duration          // between two looks at the analysis; default 400 ms
+	Poll     time.Duration          // between two looks at the analysis; default 200 ms
 
 	retryWait time.Duration // before a second try; default 200 ms
 }
@@ -46,7 +46,7 @@ type job struct {
 // error the summary holds what was known by then.
 func Run(ctx context.Context, cfg Config) (Summary, error) {
 	if cfg.Poll <= 0 {
-		cfg.Poll = 400 * time.Millisecond
+		cfg.Poll = 200 * time.Millisecond
 	}
 	clip, err := OpenClip(cfg.Clip)
 	if err != nil {
