@@ -1,0 +1,245 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
+	"fastbowlinglab/integration/local"
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/credit"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/reason"
+	"fastbowlinglab/shared/usage"
+)
+
+const athlete = "athlete-e2e"
+
+// answer is an HTTP answer, read whole.
+type answer struct {
+	status int
+	body   []byte
+}
+
+// call calls the HTTP API.
+func (w *world) call(method, path, token, key string, body any) answer {
+	w.t.Helper()
+	var b []byte
+	if body != nil {
+		var err error
+		if b, err = json.Marshal(body); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	req, err := http.NewRequest(method, w.API+path, bytes.NewReader(b))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Error(err)
+		return answer{}
+	}
+	defer resp.Body.Close()
+	out, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Error(err)
+	}
+	return answer{resp.StatusCode, out}
+}
+
+// created is the answer of POST /v1/analyses.
+type created struct {
+	AnalysisID string `json:"analysis_id"`
+	Uploads    []struct {
+		URL    string            `json:"url"`
+		Fields map[string]string `json:"fields"`
+	} `json:"uploads"`
+}
+
+func (w *world) tokens() (a, op string) {
+	w.t.Helper()
+	a, err := w.AthleteToken(athlete, time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if op, err = w.OperatorToken("operator", time.Hour); err != nil {
+		w.t.Fatal(err)
+	}
+	return a, op
+}
+
+func (w *world) grant(op string, credits int) {
+	w.t.Helper()
+	got := w.call("POST", "/v1/operator/grants", op, fmt.Sprint("grant-", credits), map[string]any{
+		"athlete_id": athlete, "credits": credits, "reason": "test"})
+	if got.status/100 != 2 {
+		w.t.Fatalf("grant: %d %s", got.status, got.body)
+	}
+}
+
+func submission(size int64) map[string]any {
+	return map[string]any{
+		"athlete": map[string]any{"name": "E. Athlete"}, "email": "e@example.com", "time_zone": "Asia/Colombo", "consent": true,
+		"clips": []any{map[string]any{"name": "bowler.mp4", "type": "video/mp4", "size_bytes": size}},
+	}
+}
+
+// upload sends a file through a presigned POST.
+func (w *world) upload(c created, path string) {
+	w.t.Helper()
+	body, err := os.ReadFile(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var form bytes.Buffer
+	m := multipart.NewWriter(&form)
+	for k, v := range c.Uploads[0].Fields {
+		_ = m.WriteField(k, v) // into memory
+	}
+	f, _ := m.CreateFormFile("file", "clip")
+	_, _ = f.Write(body)
+	_ = m.Close()
+	resp, err := http.Post(c.Uploads[0].URL, m.FormDataContentType(), &form)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		b, _ := io.ReadAll(resp.Body)
+		w.t.Fatalf("upload: %d %s", resp.StatusCode, b)
+	}
+}
+
+// 20 parallel creates with one key, then 20 parallel confirms: one analysis, one
+// credit, the same answer; one execution, one report, one notice.
+func TestParallelCreatesAndConfirms(t *testing.T) {
+	w := start(t)
+	token, op := w.tokens()
+	w.grant(op, 3)
+	clip := sample(t, "bowler.mp4")
+	st, err := os.Stat(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make([]answer, 20)
+	parallel(20, func(i int) { answers[i] = w.call("POST", "/v1/analyses", token, "one-key", submission(st.Size())) })
+	ids := map[string]int{}
+	var c created
+	for _, a := range answers {
+		if a.status != http.StatusCreated {
+			t.Fatalf("create: %d %s", a.status, a.body)
+		}
+		if err := json.Unmarshal(a.body, &c); err != nil {
+			t.Fatal(err)
+		}
+		ids[c.AnalysisID]++
+	}
+	if len(ids) != 1 {
+		t.Fatalf("20 creates with one key made %d analyses", len(ids))
+	}
+	w.upload(c, clip)
+	parallel(20, func(i int) { answers[i] = w.call("POST", "/v1/analyses/"+c.AnalysisID+"/confirm", token, "", nil) })
+	for _, a := range answers {
+		if a.status != http.StatusAccepted {
+			t.Errorf("confirm: %d %s", a.status, a.body)
+		}
+	}
+	eventually(t, 4*time.Minute, "the end", func() bool { return w.row(c.AnalysisID).Status.Ended() })
+	w.settled(c.AnalysisID, analysis.Ready, "", 2)
+
+	execs, err := sfn.NewFromConfig(w.AWS()).ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: aws.String(local.StateMachineARN)})
+	if err != nil || len(execs.Executions) != 1 {
+		t.Errorf("%d executions (%v), want 1", len(execs.Executions), err)
+	}
+	bill, err := usage.Store{DB: w.db, Usage: names.Usage.Name, Prices: names.Prices.Name}.Bill(context.Background(), c.AnalysisID, "")
+	if err != nil || len(bill.Lines) != 2 {
+		t.Errorf("%d model calls (%v), want 2", len(bill.Lines), err)
+	}
+}
+
+// settled asserts the end, the ledger and the notice of an analysis of athlete.
+func (w *world) settled(id string, status analysis.Status, why reason.Code, balance int64) {
+	w.t.Helper()
+	r := w.row(id)
+	if r.Status != status || r.Reason != string(why) {
+		w.t.Errorf("end = %s %q, want %s %q", r.Status, r.Reason, status, why)
+	}
+	l, err := credit.Store{DB: w.db, Credits: names.Credits.Name}.Read(context.Background(), athlete)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if l.Balance != balance || l.Sum() != balance {
+		w.t.Errorf("balance %d, entries add up to %d, want %d", l.Balance, l.Sum(), balance)
+	}
+	s := notice.Sender{DB: w.db, Notices: names.Notices.Name}
+	eventually(w.t, 20*time.Second, "the notice to be sent", func() bool {
+		ns, err := s.ByAnalysis(context.Background(), id)
+		return err == nil && len(ns) == 1 && ns[0].State == notice.Sent
+	})
+	mails, err := w.Mails(context.Background())
+	if err != nil || len(mails) != 1 {
+		w.t.Errorf("%d mails (%v), want 1", len(mails), err)
+	}
+}
+
+// begin submits the sample and confirms it.
+func (w *world) begin(token string) string {
+	w.t.Helper()
+	clip := sample(w.t, "bowler.mp4")
+	st, err := os.Stat(clip)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var c created
+	if err := json.Unmarshal(w.call("POST", "/v1/analyses", token, "begin", submission(st.Size())).body, &c); err != nil {
+		w.t.Fatal(err)
+	}
+	w.upload(c, clip)
+	if a := w.call("POST", "/v1/analyses/"+c.AnalysisID+"/confirm", token, "", nil); a.status != http.StatusAccepted {
+		w.t.Fatalf("confirm: %d %s", a.status, a.body)
+	}
+	return c.AnalysisID
+}
+
+// An execution that an operator stops with the real CLI: failed, refunded once,
+// one notice.
+func TestExecutionStoppedByTheCLI(t *testing.T) {
+	cli, err := exec.LookPath("aws")
+	if err != nil {
+		t.Skip("the AWS CLI is not installed")
+	}
+	w := start(t)
+	token, op := w.tokens()
+	w.grant(op, 1)
+	id := w.begin(token)
+	eventually(t, time.Minute, "a claim by a worker", func() bool { return w.job(id).Fence > 0 })
+	arn, err := analysis.ExecutionARN(local.StateMachineARN, analysis.ExecutionName(id, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(cli, "--endpoint-url", w.Endpoint, "--region", local.Region, "stepfunctions", "stop-execution", "--execution-arn", arn)
+	cmd.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+local.AccessKey, "AWS_SECRET_ACCESS_KEY="+local.SecretKey)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("the AWS CLI does not run here: %v: %s", err, out)
+	}
+	eventually(t, time.Minute, "the end", func() bool { return w.row(id).Status.Ended() })
+	w.settled(id, analysis.Failed, reason.Stopped, 1)
+}
