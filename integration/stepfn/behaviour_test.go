@@ -194,7 +194,13 @@ func TestTasks(t *testing.T) {
 		{behaviour: "a state's time-out at the same moment as the execution's: the execution's", page: pageMachine,
 			fns: fns{"f": takes(time.Hour, 1, nil)}, timeout: "60",
 			states: `"A":{` + call("f", `{}`) + `,"TimeoutSeconds":60,` + catchAll + `,"End":true}` + stateZ,
-			took:   time.Minute, status: TimedOut, error: "States.Timeout"},
+			took:   time.Minute, status: TimedOut, error: "States.Timeout",
+			types: "ExecutionStarted TaskStateEntered TaskScheduled TaskStarted ExecutionTimedOut"},
+		{behaviour: "a Wait that ends at the same moment as the execution's time: the execution's", page: pageMachine, timeout: "60",
+			states: `"A":{"Type":"Wait","Seconds":60,"End":true}`, took: time.Minute, status: TimedOut, error: "States.Timeout",
+			types: "ExecutionStarted WaitStateEntered ExecutionTimedOut"},
+		{behaviour: "a task that is answered without a token has none", page: pageContext,
+			states: `"A":{` + call("f", `{"t.$":"$$.Task.Token"}`) + `,"End":true}`, status: Failed, error: "States.Runtime"},
 		{behaviour: "FunctionName may come from the input", page: pageLambda, input: `{"f":"` + fn("f") + `:12"}`,
 			fns:    fns{"f": ok},
 			states: `"A":{` + invokeRes + `,"Parameters":{"FunctionName.$":"$.f"},"ResultSelector":{"v.$":"$.ExecutedVersion"},"End":true}`,
@@ -329,9 +335,25 @@ func TestLimits(t *testing.T) {
 		{behaviour: "a state's output over 256 KiB is States.DataLimitExceeded", page: pageErrors,
 			fns: fns{"f": always(big(limit-100), nil)}, input: `{"a":"` + strings.Repeat("y", 200) + `"}`,
 			states: `"A":{` + call("f", `{}`) + `,"ResultPath":"$.r","End":true}`, status: Failed, error: "States.DataLimitExceeded"},
+		{behaviour: "which can be caught by its own name", page: pageErrors,
+			fns: fns{"f": always(big(limit-100), nil)}, input: `{"a":"` + strings.Repeat("y", 200) + `"}`,
+			states: `"A":{` + call("f", `{}`) + `,"ResultPath":"$.r","Catch":[{"ErrorEquals":["States.DataLimitExceeded"],"ResultPath":null,"Next":"Z"}],"End":true}` + stateZ, visits: "A Z"},
+		{behaviour: "the output of a Pass counts too", page: pageErrors, input: `"` + strings.Repeat("y", limit/2) + `"`,
+			states: `"A":{"Type":"Pass","Parameters":{"a.$":"$","b.$":"$"},"End":true}`, status: Failed, error: "States.DataLimitExceeded"},
 		{behaviour: "Parameters over 256 KiB are States.DataLimitExceeded", page: pageErrors,
 			input:  `{"a":"` + strings.Repeat("y", limit-10) + `"}`,
 			states: `"A":{` + call("f", `{"a.$":"$.a","b":1}`) + `,"End":true}`, status: Failed, error: "States.DataLimitExceeded"},
+	})
+}
+
+// https://docs.aws.amazon.com/step-functions/latest/apireference/API_TaskFailedEventDetails.html
+func TestCauseIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, Options{Invoker: &scripted{fns: fns{"f": always(nil, lambdaError{"X", strings.Repeat("த", 40000)})}}})
+		d := finish(t, e, start(t, e, create(t, e, `{"StartAt":"A","States":{"A":{`+call("f", `{}`)+`,"End":true}}}`), "x", `{}`))
+		if n := len([]rune(d.Cause)); d.Error != "X" || n != 32768 {
+			t.Errorf("%s with %d characters", d.Error, n)
+		}
 	})
 }
 

@@ -175,7 +175,6 @@ type execution struct {
 	fail   *asl.Error
 	events []Event
 	at     position
-	tokens []string // given out and not yet closed
 }
 
 // scope is the top of an execution, or one branch or iteration in it.
@@ -232,12 +231,5 @@ func (e *Engine) end(x *execution, sc *scope, ev Event) bool {
 	if x.late(t) {
 		ev = Event{Type: evExecutionTimedOut, ExecutionTimedOut: &FailureDetails{Error: asl.ErrTimeout}}
 	}
-	if e.append(x, sc, record{Event: ev}, t) != nil {
-		return false
-	}
-	for _, tok := range x.tokens {
-		e.tokens[tok].close()
-	}
-	x.tokens = nil
-	return true
+	return e.append(x, sc, record{Event: ev}, t) == nil
 }

@@ -101,7 +101,7 @@ func (v *visit) await(w *token, replies <-chan reply, function string) (any, tim
 		}
 		stop()
 		if done || err != nil {
-			v.r.e.release(v.r.x, w)
+			v.r.e.release(w)
 			return result, now(), err
 		}
 		if result, over, err := v.settled(w); over {
@@ -149,7 +149,7 @@ func (v *visit) settled(w *token) (result any, over bool, err error) {
 	if fail == nil {
 		return nil, false, nil
 	}
-	e.closeToken(v.r.x, w)
+	w.close()
 	if err := e.add(v.r.x, v.sc, record{Event: taskEvent(evTaskTimedOut, v.s.Task, nil, fail)}); err != nil {
 		return nil, true, err
 	}

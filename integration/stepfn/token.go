@@ -1,7 +1,6 @@
 package stepfn
 
 import (
-	"slices"
 	"time"
 
 	"fastbowlinglab/integration/stepfn/asl"
@@ -63,7 +62,6 @@ func (v *visit) register(w *token, id string) error {
 func (e *Engine) keep(w *token, id string) {
 	w.id = id
 	e.tokens[id] = w
-	w.x.tokens = append(w.x.tokens, id)
 }
 
 // reopen makes the task token of the attempt that a restart interrupted valid
@@ -141,21 +139,14 @@ func (w *token) signal() {
 	}
 }
 
-// closeToken closes the token and takes it from its execution's open ones. The
-// lock is held.
-func (e *Engine) closeToken(x *execution, w *token) {
-	w.close()
-	x.tokens = slices.DeleteFunc(x.tokens, func(id string) bool { return id == w.id })
-}
-
 // release gives an attempt up.
-func (e *Engine) release(x *execution, w *token) {
+func (e *Engine) release(w *token) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.closeToken(x, w)
+	w.close()
 }
 
-// open finds the waiting attempt of a token. The lock is held.
+// openToken finds the waiting attempt of a token. The lock is held.
 func (e *Engine) openToken(id string) (*token, error) {
 	if err := e.usable(); err != nil {
 		return nil, err
@@ -251,7 +242,7 @@ func (e *Engine) answer(id string, outcome func(*token) (Event, any, error)) err
 	}
 	ev, result, fail := outcome(w)
 	addErr := e.add(w.x, w.sc, record{Event: ev})
-	e.closeToken(w.x, w)
+	w.close()
 	w.result, w.err = result, fail
 	if addErr != nil {
 		w.result, w.err = nil, addErr

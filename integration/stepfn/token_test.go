@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fastbowlinglab/integration/stepfn/asl"
 )
 
 // handed is a function that hands its task token to the test.
@@ -261,6 +263,62 @@ func TestTokensInBranches(t *testing.T) {
 		}
 		if d := finish(t, e, arn); deref(d.Output) != `[7,7,7]` {
 			t.Errorf("output %s", deref(d.Output))
+		}
+	})
+}
+
+// At the moment of the execution's own time-out nothing else counts any more,
+// whichever goroutine comes first.
+func TestTheExecutionsTimeIsUp(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			tokens := make(chan string, 9)
+			e := newEngine(t, Options{Invoker: &scripted{fns: fns{"f": handed(tokens)}}})
+			m := create(t, e, `{"TimeoutSeconds":30,"StartAt":"A","States":{"A":{`+callback("f")+`,"End":true}}}`)
+			answered, stopped := start(t, e, m, "answered", `{}`), start(t, e, m, "stopped", `{}`)
+			one, two := <-tokens, <-tokens
+			time.Sleep(30 * time.Second)
+			for _, tok := range []string{one, two} {
+				if err := e.succeed(tok, `1`); code(err) != CodeTaskTimedOut {
+					t.Error(err)
+				}
+			}
+			if _, err := e.StopExecution(StopExecutionInput{ExecutionARN: stopped}); err != nil {
+				t.Error(err)
+			}
+			for _, arn := range []string{answered, stopped} {
+				if d := finish(t, e, arn); d.Status != TimedOut || d.Error != "States.Timeout" {
+					t.Errorf("%s is %s", d.Name, d.Status)
+				}
+			}
+		})
+	}
+}
+
+// What a function answers counts only while its attempt is open: not after the
+// token was answered, and not at the very moment of the time-out. Which of the
+// two a goroutine sees first must not matter, so this asks directly.
+func TestFunctionTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tokens := make(chan string, 9)
+		e := newEngine(t, Options{Invoker: &scripted{fns: fns{"f": handed(tokens)}}})
+		arn := start(t, e, create(t, e, waiting("X")), "x", `{}`)
+		tok := <-tokens
+		synctest.Wait()
+		w := e.tokens[tok]
+		v := &visit{r: &runner{e: e, x: w.x, sc: w.sc}, sc: w.sc, s: w.x.rev.model.States["A"]}
+		failure := &asl.Error{Name: "X"}
+		if _, done, err := v.answered(w, reply{at: w.expiry(), fail: failure}, "f"); done || err != nil {
+			t.Errorf("at the moment of the time-out: %t %v", done, err)
+		}
+		if err := e.succeed(tok, `1`); err != nil {
+			t.Fatal(err)
+		}
+		if _, done, err := v.answered(w, reply{at: epoch, fail: failure}, "f"); done || err != nil {
+			t.Errorf("after the answer: %t %v", done, err)
+		}
+		if d := finish(t, e, arn); deref(d.Output) != `1` {
+			t.Errorf("%s %s", d.Status, d.Error)
 		}
 	})
 }
