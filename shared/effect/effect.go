@@ -82,7 +82,7 @@ func New(db DB, table string, opts ...Option) *Store {
 type InProgress struct {
 	Key   string
 	Owner string
-	Until time.Time // end of the claim plus the skew bound
+	Until time.Time // end of the claim plus the skew bound, in whole seconds
 }
 
 func (e *InProgress) Error() string {

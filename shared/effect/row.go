@@ -67,7 +67,7 @@ func (s *Store) claim(ctx context.Context, key string, lease time.Duration) (*Cl
 		case seen.State == stateFree:
 			next.Takeovers = seen.Takeovers
 		case now.Before(seen.Until.Add(s.skew)):
-			return nil, nil, &InProgress{key, seen.Owner, seen.Until.Add(s.skew)}
+			return nil, nil, s.inProgress(*seen)
 		case seen.Takeovers >= s.takeovers:
 			ran := seen.claim()
 			if seen, err = s.markUnknown(ctx, ran); seen == nil && err == nil {
@@ -82,6 +82,16 @@ func (s *Store) claim(ctx context.Context, key string, lease time.Duration) (*Cl
 		seen, err = s.replace(ctx, *seen, next)
 	}
 	return nil, nil, fmt.Errorf("claim effect %s: the row changed four times under us", key)
+}
+
+// inProgress rounds up to a whole second, so that a caller who can only wait for
+// one does not ask in vain until then.
+func (s *Store) inProgress(seen row) error {
+	at := seen.Until.Add(s.skew)
+	if whole := at.Truncate(time.Second); whole.Before(at) {
+		at = whole.Add(time.Second)
+	}
+	return &InProgress{seen.Effect, seen.Owner, at}
 }
 
 // newRow is a first claim by me, from now until lease or ctx ends.
@@ -152,7 +162,7 @@ func (s *Store) finish(ctx context.Context, c Claim, out []byte) ([]byte, error)
 	case seen.State == stateUnknown:
 		return nil, &Unknown{c.Key, seen.Until}
 	case seen.State == stateClaimed:
-		return nil, &InProgress{c.Key, seen.Owner, seen.Until.Add(s.skew)}
+		return nil, s.inProgress(*seen)
 	default: // taken over, given back or reaped: our answer came too late to count
 		return nil, &Unknown{c.Key, c.Until}
 	}

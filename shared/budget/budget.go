@@ -1,0 +1,173 @@
+// Package budget spaces the calls that many processes make to one outside
+// service, so that together they stay within its limit. It is the generic cell
+// rate algorithm (GCRA, ITU-T I.371) with its one number, the theoretical
+// arrival time, in a DynamoDB row. It knows nothing of what is called.
+//
+//	b := budget.Store{DB: db, Table: "effects"}
+//	limit := budget.Limit{Rate: 10, Burst: 5} // 10 a second, 5 at once
+//	if err := b.Wait(ctx, "source", limit, 1); err != nil {
+//		return err // *budget.Exhausted: there is no room before ctx ends
+//	}
+//	// call
+//
+// A caller reserves its place in one conditional update and sleeps until it is
+// due, so nobody polls and nobody is overtaken for ever. A place that is not used
+// is lost. Callers space by their own clocks: if these differ by at most s, any
+// window of w seconds sees at most Burst + Rate*(w+2s) calls.
+package budget
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/retry"
+)
+
+// DB is what a Store needs of DynamoDB.
+type DB interface {
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+// Store keeps budgets in a table whose only key is the string attribute
+// "effect".
+type Store struct {
+	DB    DB
+	Table string
+	Now   func() time.Time
+	Retry retry.Policy
+}
+
+// Limit is what the service allows.
+type Limit struct {
+	Rate  float64 // calls a second, over time
+	Burst int     // calls at once
+}
+
+// each is the time between two calls, in whole microseconds, never too short.
+func (l Limit) each() time.Duration {
+	return time.Duration(math.Ceil(1e6/l.Rate)) * time.Microsecond
+}
+
+// MaxWait bounds how far ahead a place is reserved for a caller whose context
+// has no deadline.
+const MaxWait = time.Minute
+
+// Exhausted says that there is no room in time.
+type Exhausted struct {
+	Key string
+	At  time.Time // when there would be, as things stand
+}
+
+func (e *Exhausted) Error() string {
+	return fmt.Sprintf("budget %s is used up until %s", e.Key, e.At.UTC().Format(time.RFC3339Nano))
+}
+
+// Wait reserves room for n calls and returns when they are due. Errors:
+// *Exhausted, at once, if that would be after ctx ends; ctx's own.
+func (s Store) Wait(ctx context.Context, key string, l Limit, n int) error {
+	most := MaxWait
+	if d, ok := ctx.Deadline(); ok {
+		most = time.Until(d)
+	}
+	at, err := s.Reserve(ctx, key, l, n, most)
+	if err != nil {
+		return err
+	}
+	t := time.NewTimer(at.Sub(s.now()))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("budget %s: %w", key, ctx.Err())
+	}
+}
+
+// Reserve reserves room for n calls that are due within most from now, and
+// tells when. An answer of the database that is lost may cost a place twice,
+// never give one twice.
+func (s Store) Reserve(ctx context.Context, key string, l Limit, n int, most time.Duration) (time.Time, error) {
+	if key == "" || l.Rate <= 0 || n < 1 || n > l.Burst {
+		return time.Time{}, fmt.Errorf("budget %q: %d calls at %g a second, %d at once: cannot be", key, n, l.Rate, l.Burst)
+	}
+	now := s.now().Truncate(time.Microsecond) // as it is stored
+	cost, depth := time.Duration(n)*l.each(), time.Duration(l.Burst)*l.each()
+	// The latest arrival time from which the calls are due in time.
+	last := now.Add(most + depth - cost)
+	for range 8 { // each turn somebody was faster
+		// A busy budget: the arrival time lies ahead.
+		tat, seen, err := s.advance(ctx, key, "SET tat = tat + :cost", "tat BETWEEN :now AND :last",
+			map[string]ddb.AttributeValue{":cost": micros(int64(cost / time.Microsecond)), ":now": at(now), ":last": at(last)})
+		if err == nil && seen && tat.Before(now) { // an idle one: it begins anew
+			tat, seen, err = s.advance(ctx, key, "SET tat = :next", "attribute_not_exists(tat) OR tat < :now",
+				map[string]ddb.AttributeValue{":next": at(now.Add(cost)), ":now": at(now)})
+			if err == nil && seen {
+				continue
+			}
+		}
+		switch {
+		case err != nil:
+			return time.Time{}, fmt.Errorf("budget %s: %w", key, err)
+		case seen:
+			return time.Time{}, &Exhausted{key, tat.Add(cost - depth)}
+		}
+		if due := tat.Add(-depth); due.After(now) {
+			return due, nil
+		}
+		return now, nil
+	}
+	return time.Time{}, fmt.Errorf("budget %s: lost eight races in a row", key)
+}
+
+// advance moves the arrival time under a condition and returns it; seen is true
+// if the condition failed, and the time is the one that stands (zero: none).
+func (s Store) advance(ctx context.Context, key, set, cond string, values map[string]ddb.AttributeValue) (tat time.Time, seen bool, err error) {
+	var attrs map[string]ddb.AttributeValue
+	err = s.Retry.Do(ctx, func() error {
+		out, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.Table, Key: map[string]ddb.AttributeValue{"effect": &ddb.AttributeValueMemberS{Value: key}},
+			UpdateExpression: &set, ConditionExpression: &cond, ExpressionAttributeValues: values,
+			ReturnValues:                        ddb.ReturnValueUpdatedNew,
+			ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		if err == nil {
+			attrs = out.Attributes
+		}
+		return err
+	})
+	if awserr.KindOf(err) == awserr.Condition {
+		seen, err, attrs = true, nil, awserr.Winner(err)
+	}
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	v, ok := attrs["tat"].(*ddb.AttributeValueMemberN)
+	if !ok {
+		return time.Time{}, seen, nil
+	}
+	n, err := strconv.ParseInt(v.Value, 10, 64)
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("arrival time %q: %w", v.Value, err)
+	}
+	return time.UnixMicro(n), seen, nil
+}
+
+func (s Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+func at(t time.Time) ddb.AttributeValue { return micros(t.UnixMicro()) }
+
+func micros(n int64) ddb.AttributeValue {
+	return &ddb.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}

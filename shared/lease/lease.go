@@ -1,0 +1,224 @@
+// Package lease lets one process at a time do something, as an authority that
+// all of them share says: a DynamoDB row. A lease has a duration, is renewed
+// while its holder lives, may be taken over once it has run out, and has a fence,
+// a number that rises with every holder. It knows nothing of what it guards.
+//
+//	l, err := store.Acquire(ctx, "import", host, time.Minute)
+//	var held *lease.Held
+//	if errors.As(err, &held) { // held.Owner has it until held.Until
+//		return err
+//	}
+//	err = store.Keep(ctx, l, time.Minute, func(ctx context.Context, l lease.Lease) error {
+//		return importAll(ctx, l.Fence) // ctx ends if the lease is lost
+//	})
+//
+// A lease alone cannot stop a holder that was paused past its end and goes on:
+// whatever it writes must carry the fence. Guard is that condition for a
+// transaction in the same database.
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/retry"
+	"fastbowlinglab/shared/stamp"
+)
+
+// DefaultSkew is how far apart two processes' clocks may be, unless Store.Skew
+// says.
+const DefaultSkew = 15 * time.Second
+
+// DB is what a Store needs of DynamoDB.
+type DB interface {
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+// Store keeps leases in a table whose only key is the string attribute
+// "effect". The rows stay, so that fences go on rising.
+type Store struct {
+	DB    DB
+	Table string
+	Skew  time.Duration // 0 for DefaultSkew
+	Now   func() time.Time
+	Retry retry.Policy
+}
+
+// Lease is a lease held.
+type Lease struct {
+	Key   string
+	Owner string // as given to Acquire
+	Fence int64
+	Until time.Time // by the holder's clock
+	token string    // of this acquisition: two processes may go by one name
+}
+
+// Held says that somebody else has the lease.
+type Held struct {
+	Key   string
+	Owner string
+	Fence int64
+	Until time.Time // when it may be taken over, unless it is renewed
+}
+
+func (e *Held) Error() string {
+	return fmt.Sprintf("lease %s is held by %s until %s (fence %d)", e.Key, e.Owner, e.Until.UTC().Format(time.RFC3339), e.Fence)
+}
+
+// ErrLost says that the lease is no longer held.
+var ErrLost = errors.New("lease lost")
+
+type row struct {
+	Owner string    `dynamodbav:"owner"`
+	Token string    `dynamodbav:"token"`
+	Fence int64     `dynamodbav:"fence"`
+	Until time.Time `dynamodbav:"until"`
+}
+
+func (s Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+func (s Store) skew() time.Duration {
+	if s.Skew != 0 {
+		return s.Skew
+	}
+	return DefaultSkew
+}
+
+// Acquire takes the lease of key for d, if it is free or ran out longer than the
+// skew ago. owner is for people. Errors: *Held.
+func (s Store) Acquire(ctx context.Context, key, owner string, d time.Duration) (Lease, error) {
+	if key == "" || owner == "" || d <= 0 {
+		return Lease{}, fmt.Errorf("acquire lease %q for %q: needs a key, an owner and a positive duration, got %s", key, owner, d)
+	}
+	now := s.now()
+	l := Lease{Key: key, Owner: owner, Until: now.Add(d).UTC().Truncate(time.Millisecond), token: rand.Text()}
+	got, err := s.update(ctx, key,
+		"SET #o = :owner, #t = :token, #u = :until ADD fence :one",
+		"attribute_not_exists(#t) OR #u < :free OR #t = :token", // the last: our own, its answer lost
+		map[string]ddb.AttributeValue{":owner": text(owner), ":token": text(l.token), ":until": stamp.Value(l.Until),
+			":one": number(1), ":free": stamp.Value(now.Add(-s.skew()))})
+	if errors.Is(err, ErrLost) {
+		return Lease{}, &Held{key, got.Owner, got.Fence, got.Until.Add(s.skew())}
+	}
+	if err != nil {
+		return Lease{}, fmt.Errorf("acquire lease %s: %w", key, err)
+	}
+	l.Fence = got.Fence
+	return l, nil
+}
+
+// Renew extends the lease to d from now. A lease that ran out and that nobody
+// has taken is still ours. Errors: ErrLost.
+func (s Store) Renew(ctx context.Context, l Lease, d time.Duration) (Lease, error) {
+	l.Until = s.now().Add(d).UTC().Truncate(time.Millisecond)
+	_, err := s.update(ctx, l.Key, "SET #u = :until", ours, l.ours(map[string]ddb.AttributeValue{":until": stamp.Value(l.Until)}))
+	if err != nil {
+		return l, fmt.Errorf("renew lease %s (fence %d): %w", l.Key, l.Fence, err)
+	}
+	return l, nil
+}
+
+// Release gives the lease back. It is no error if it was lost already.
+func (s Store) Release(ctx context.Context, l Lease) error {
+	_, err := s.update(ctx, l.Key, "REMOVE #o, #t, #u", ours, l.ours(nil))
+	if err != nil && !errors.Is(err, ErrLost) {
+		return fmt.Errorf("release lease %s: %w", l.Key, err)
+	}
+	return nil
+}
+
+// Who tells who holds the lease, for a preflight; nil if it is free. A lease
+// whose end is past, skew included, is free whether or not its row says so.
+func (s Store) Who(ctx context.Context, key string) (*Held, error) {
+	var r row
+	yes := true
+	err := s.Retry.Do(ctx, func() error {
+		out, err := s.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.Table, Key: item(key), ConsistentRead: &yes})
+		if err != nil {
+			return err
+		}
+		return attributevalue.UnmarshalMap(out.Item, &r)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look at lease %s: %w", key, err)
+	}
+	if until := r.Until.Add(s.skew()); r.Token != "" && !until.Before(s.now()) {
+		return &Held{key, r.Owner, r.Fence, until}, nil
+	}
+	return nil, nil
+}
+
+// ours is the condition of every write by a holder.
+const ours = "#t = :token AND fence = :fence"
+
+func (l Lease) ours(more map[string]ddb.AttributeValue) map[string]ddb.AttributeValue {
+	v := map[string]ddb.AttributeValue{":token": text(l.token), ":fence": number(l.Fence)}
+	for k, m := range more {
+		v[k] = m
+	}
+	return v
+}
+
+// Guard is a transaction's condition that the lease is still l's: nobody has
+// taken it over.
+func (s Store) Guard(l Lease) ddb.TransactWriteItem {
+	cond := ours
+	return ddb.TransactWriteItem{ConditionCheck: &ddb.ConditionCheck{TableName: &s.Table, Key: item(l.Key),
+		ConditionExpression: &cond, ExpressionAttributeNames: map[string]string{"#t": "token"}, ExpressionAttributeValues: l.ours(nil)}}
+}
+
+// update changes the row under a condition. ErrLost, with the row as it stands,
+// when that fails.
+func (s Store) update(ctx context.Context, key, expr, cond string, values map[string]ddb.AttributeValue) (row, error) {
+	names := map[string]string{"#t": "token"}
+	for name, attr := range map[string]string{"#o": "owner", "#u": "until"} {
+		if strings.Contains(expr+cond, name) {
+			names[name] = attr
+		}
+	}
+	var r row
+	err := s.Retry.Do(ctx, func() error {
+		out, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.Table, Key: item(key), UpdateExpression: &expr, ConditionExpression: &cond,
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValues: ddb.ReturnValueAllNew,
+			ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		if err != nil {
+			return err
+		}
+		return attributevalue.UnmarshalMap(out.Attributes, &r)
+	})
+	if awserr.KindOf(err) == awserr.Condition {
+		if uerr := attributevalue.UnmarshalMap(awserr.Winner(err), &r); uerr != nil {
+			return row{}, uerr
+		}
+		return r, ErrLost
+	}
+	return r, err
+}
+
+func item(key string) map[string]ddb.AttributeValue {
+	return map[string]ddb.AttributeValue{"effect": text(key)}
+}
+
+func text(s string) ddb.AttributeValue { return &ddb.AttributeValueMemberS{Value: s} }
+
+func number(n int64) ddb.AttributeValue {
+	return &ddb.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
