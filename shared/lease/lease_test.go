@@ -202,10 +202,12 @@ func TestKeep(t *testing.T) {
 	})
 
 	t.Run("fn is stopped when the lease is lost", func(t *testing.T) {
+		const d = 3 * time.Second // the next renewal, after a second, must find out, not the end
 		l, err := s.Acquire(t.Context(), "stolen", "a", d)
 		if err != nil {
 			t.Fatal(err)
 		}
+		start := time.Now()
 		err = s.Keep(ctx, l, d, func(ctx context.Context, l lease.Lease) error {
 			if err := s.Release(t.Context(), l); err != nil { // an operator takes it away
 				t.Error(err)
@@ -214,6 +216,9 @@ func TestKeep(t *testing.T) {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		})
+		if took := time.Since(start); took >= d {
+			t.Errorf("found out after %s, the whole lease", took)
+		}
 		if !errors.Is(err, lease.ErrLost) {
 			t.Errorf("Keep: %v, want ErrLost", err)
 		}
