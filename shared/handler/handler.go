@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -55,10 +56,19 @@ func (a adapter[In, Out]) Invoke(ctx context.Context, payload []byte) (out []byt
 	return out, nil
 }
 
+// maxMessage bounds the message of an error, in bytes. It travels between the
+// states of a state machine, which end at 256 KiB; what a tool printed does not
+// belong there in full.
+const maxMessage = 4 << 10
+
 // wire gives err the shape that the Lambda runtime passes on unchanged. An
 // error made with %w would arrive as errorType "wrapError" and miss every Retry.
 func wire(err error) error {
-	return messages.InvokeResponse_Error{Type: string(fault.NameOf(err)), Message: err.Error()}
+	msg := err.Error()
+	if len(msg) > maxMessage {
+		msg = strings.ToValidUTF8(msg[:maxMessage], "") + " (cut)"
+	}
+	return messages.InvokeResponse_Error{Type: string(fault.NameOf(err)), Message: msg}
 }
 
 // log writes one line a call. Only ids are taken from the payload: it may hold
