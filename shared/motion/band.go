@@ -7,17 +7,18 @@ import "math"
 // clips with known joints (README.md), and how much that grows when the joints
 // are seen small.
 type bandBase struct {
-	sigma float64 // degrees
-	pixel float64 // degrees at one pixel of error per torso of refTorso pixels
-	max   float64 // greatest possible value, 0 for none
-	limbs bool    // an angle of a limb, which an oblique view foreshortens
+	sigma  float64 // degrees
+	offset float64 // degrees by which the pose model reads the angle too large, taken off
+	pixel  float64 // degrees at one pixel of error per torso of refTorso pixels
+	max    float64 // greatest possible value, 0 for none
+	limbs  bool    // an angle of a limb, which an oblique view foreshortens
 }
 
 var (
-	bandElbow = bandBase{9.5, 4, 180, true}
-	bandKnee  = bandBase{7, 4, 180, true}
-	bandTrunk = bandBase{5.2, 2, 0, false}
-	bandArm   = bandBase{9, 3, 0, true}
+	bandElbow = bandBase{sigma: 7, offset: 6, pixel: 4, max: 180, limbs: true}
+	bandKnee  = bandBase{sigma: 6, pixel: 4, max: 180, limbs: true}
+	bandTrunk = bandBase{sigma: 5.2, pixel: 2}
+	bandArm   = bandBase{sigma: 9, pixel: 3, limbs: true}
 )
 
 const (
@@ -25,6 +26,15 @@ const (
 	maxBand    = 25   // degrees: wider is 'not measured'
 	maxOblique = 0.6  // of obliqueness: beyond it the view is not side-on
 )
+
+// corrected takes a reading's known offset off and keeps an angle of a joint
+// within what a joint can do.
+func (base bandBase) corrected(v float64) float64 {
+	if base.max > 0 {
+		v = clamp(v, 0, base.max)
+	}
+	return v - base.offset
+}
 
 // band is the half-width of the 95 % band of an angle e at an instant known to
 // at.spread seconds.

@@ -14,7 +14,9 @@ const (
 	minFrontToRelease = 0.03
 	maxBackToFront    = 0.42
 	minBackToFront    = 0.09
-	footSpeed         = 3.5  // torso lengths a second: faster is no planted foot
+	footSpeed         = 3.5  // torso lengths a second: faster is no planted foot of a fast bowler
+	footShare         = 0.4  // of the fastest step before: faster is no planted foot of a slow one
+	footSlowest       = 1.2  // torso lengths a second: the tracker's jitter
 	approachSeconds   = 0.07 // before contact, in which the foot comes down
 	panTorso          = 1.6  // torso lengths a second: less is a foot's own jitter
 	panTravel         = 3.0  // of the trunk across the picture: faster is a still camera
@@ -105,14 +107,16 @@ func (s signal) slopeAt(t0, half float64) (float64, bool) {
 // down, and takes the instant at which its speed had fallen to half: where a
 // path bends from moving to standing, a centred slope is halfway between both.
 func (b *body) landing(s signal, from, earliest float64) contact {
+	first, last := within(s.t, (from+earliest)/2, (from-earliest)/2)
+	moving := clamp(footShare*quantile(s.v[first:last], 0.9), footSlowest, footSpeed)
 	i := len(s.t) - 1
 	for i >= 0 && s.t[i] > from {
 		i--
 	}
-	for i >= 0 && s.t[i] >= earliest && s.v[i] > footSpeed { // still settling, or mistracked
+	for i >= 0 && s.t[i] >= earliest && s.v[i] > moving { // still settling, or mistracked
 		i--
 	}
-	for i >= 0 && s.t[i] >= earliest && !(s.v[i] > footSpeed && (i == 0 || s.v[i-1] > footSpeed)) {
+	for i >= 0 && s.t[i] >= earliest && !(s.v[i] > moving && (i == 0 || s.v[i-1] > moving)) {
 		i--
 	}
 	if i < 0 || s.t[i] < earliest {
@@ -130,7 +134,7 @@ func (b *body) landing(s signal, from, earliest float64) contact {
 	for k := i + 1; k < len(s.t) && s.t[k]-s.t[i] <= 0.06; k++ {
 		rest = math.Min(rest, s.v[k])
 	}
-	half := (math.Min(top, 3*footSpeed) + rest) / 2
+	half := (math.Min(top, 3*moving) + rest) / 2
 	k := i
 	for k > 0 && s.v[k] < half && s.t[i]-s.t[k] < approachSeconds {
 		k--

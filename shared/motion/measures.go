@@ -6,8 +6,8 @@ import (
 )
 
 // alike is how much of the two bands of a difference of two angles of one joint
-// is left: the tracker's error is much the same in both.
-const alike = 0.75
+// is left: the tracker's error is partly the same in both.
+const alike = 0.9
 
 // settled is how long after landing the knee's angle at landing is read from, in
 // seconds: a frame too early would be of a leg still in the air.
@@ -81,9 +81,7 @@ func (s *study) angle(name string, p PhaseName, sig signal, degree int, at conta
 	if !ok {
 		return notMeasured(name, p, Degrees, src, "the joints are hidden or blurred at that instant")
 	}
-	if base.max > 0 {
-		e.value = math.Min(e.value, base.max)
-	}
+	e.value = base.corrected(e.value)
 	band := s.band(base, e, at)
 	if band > maxBand {
 		return notMeasured(name, p, Degrees, src, s.tooWide(band, at, e))

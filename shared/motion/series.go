@@ -43,10 +43,7 @@ func (s *study) sampled(name string, sig signal, base bandBase) Series {
 			out.Values = append(out.Values, nil)
 			continue
 		}
-		if base.max > 0 {
-			e.value = clamp(e.value, 0, base.max)
-		}
-		v := round(e.value, 10)
+		v := round(base.corrected(e.value), 10)
 		out.Values = append(out.Values, &v)
 		bands = append(bands, s.band(base, e, contact{spread: s.b.dt / 4}))
 	}
