@@ -110,15 +110,17 @@ func New(cfg Config) (h http.Handler, release func() error, err error) {
 	if !inUse.CompareAndSwap(false, true) {
 		return nil, nil, errors.New("kumo is in use: its services are singletons of the process")
 	}
-	core, flush := upstream(), func() {}
-	if cfg.Dir != "" {
-		d := &durable{next: core}
-		core, flush = &blobs{next: d, dir: cfg.Dir}, d.flush
+	release = func() error { inUse.Store(false); return nil }
+	if cfg.Dir == "" {
+		return front(upstream(), cfg.URL), release, nil
 	}
-	release = func() error {
-		flush()
-		inUse.Store(false)
-		return nil
+	d := &durable{next: upstream()}
+	f := &inflight{kumo: d.next, next: &blobs{next: d, dir: cfg.Dir}, durable: d, file: filepath.Join(cfg.Dir, "inflight.json")}
+	if err := f.restore(); err != nil {
+		return nil, nil, errors.Join(err, release())
 	}
-	return spool(queues(heads(core), cfg.URL)), release, nil
+	return front(f, cfg.URL), func() error { d.flush(); return release() }, nil
 }
+
+// front is what stands before the services, kept or not.
+func front(h http.Handler, url string) http.Handler { return spool(queues(heads(h), url)) }

@@ -3,6 +3,7 @@ package kumo
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -42,11 +43,14 @@ func queues(next http.Handler, url string) http.Handler {
 	})
 }
 
-// slice is the longest single poll of kumo. It looks at the queue when a poll
-// starts and when a message is sent, but not when one becomes visible again.
-const slice = time.Second
+// look is how often a long poll looks at the queue. kumo's own polls look when
+// they start and when a message is sent, but not when one becomes visible again.
+const look = 50 * time.Millisecond
 
-// receive long polls in slices, until there is a message or the wait is over.
+// maxWait is the longest poll that SQS allows, in seconds.
+const maxWait = 20
+
+// receive long polls: it looks until there is a message or the wait is over.
 func receive(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxJSON))
 	var in map[string]any
@@ -54,28 +58,52 @@ func receive(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		err = json.Unmarshal(body, &in)
 	}
 	wait, ok := in["WaitTimeSeconds"].(float64)
-	left := time.Duration(wait * float64(time.Second))
-	if err != nil || !ok || left <= slice || left > 20*time.Second {
+	if err == nil && !ok {
+		wait = waitOf(next, in["QueueUrl"])
+	}
+	if err != nil || wait < 0 || wait > maxWait {
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, r) // nothing to slice, or kumo's to refuse
+		next.ServeHTTP(w, r) // kumo's to refuse
 		return
 	}
+	in["WaitTimeSeconds"] = 0
+	if body, err = json.Marshal(in); err != nil { // it was JSON a moment ago
+		panic(err)
+	}
+	end := time.Now().Add(time.Duration(wait * float64(time.Second)))
 	for {
-		in["WaitTimeSeconds"] = int(min(left, slice) / time.Second)
-		left -= slice
-		again, err := json.Marshal(in)
-		if err != nil { // it was JSON a moment ago
-			panic(err)
-		}
-		part := r.Clone(r.Context())
-		part.Body, part.ContentLength = io.NopCloser(bytes.NewReader(again)), int64(len(again))
+		one := r.Clone(r.Context())
+		one.Body, one.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		rec := newRecord()
-		next.ServeHTTP(rec, part)
-		if left <= 0 || rec.code != http.StatusOK || r.Context().Err() != nil || hasMessages(rec.body.Bytes()) {
+		next.ServeHTTP(rec, one)
+		if rec.code != http.StatusOK || hasMessages(rec.body.Bytes()) || !time.Now().Before(end) || !rest(r) {
 			rec.send(w)
 			return
 		}
 	}
+}
+
+// rest waits until the next look; false means that the caller has gone.
+func rest(r *http.Request) bool {
+	t := time.NewTimer(look)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+// waitOf is the queue's own wait, for a receive that names none.
+func waitOf(next http.Handler, queue any) (seconds float64) {
+	var out struct{ Attributes map[string]string }
+	const name = "ReceiveMessageWaitTimeSeconds"
+	rec := ask(next, "GetQueueAttributes", map[string]any{"QueueUrl": queue, "AttributeNames": []string{name}})
+	if json.Unmarshal(rec.body.Bytes(), &out) == nil {
+		_, _ = fmt.Sscan(out.Attributes[name], &seconds) // else 0, as by default
+	}
+	return seconds
 }
 
 func hasMessages(body []byte) bool {
