@@ -21,14 +21,15 @@ const (
 type Row struct {
 	Name     string
 	State    rowState
-	Fraction float64       // of a running stage that says how far it is; 0 for one that does not
+	Measured bool          // it says how far it is:
+	Fraction float64       // 0 to 1
 	Took     time.Duration // so far
 	Note     string
 }
 
 // rowsOfUpload makes the board while the clip is on its way.
 func rowsOfUpload(fraction float64, took time.Duration) []Row {
-	rows := []Row{{Name: StageUpload, State: running, Fraction: fraction, Took: took}}
+	rows := []Row{{Name: StageUpload, State: running, Measured: true, Fraction: fraction, Took: took}}
 	for _, name := range stageOrder[1:] {
 		rows = append(rows, Row{Name: name})
 	}
@@ -58,7 +59,7 @@ func rowsOfTimeline(v view, t Timeline, uploaded time.Duration, now time.Time) [
 				r.State = done
 			}
 			if r.State == running && name == StagePose {
-				r.Fraction = v.fraction()
+				r.Measured, r.Fraction = true, v.fraction()
 			}
 			if s.Tries > 1 {
 				r.Note = tries(s.Tries)
@@ -78,9 +79,9 @@ func rowsOfStatus(v view, uploaded time.Duration) []Row {
 	case s.Ended():
 		rows = append(rows, Row{Name: v.Status, State: done})
 	case v.Stage != "":
-		rows = append(rows, Row{Name: v.Stage, State: running, Fraction: v.fraction()})
+		rows = append(rows, Row{Name: v.Stage, State: running, Measured: v.Progress != nil, Fraction: v.fraction()})
 	default:
-		rows = append(rows, Row{Name: v.Status, State: running, Fraction: v.fraction()})
+		rows = append(rows, Row{Name: v.Status, State: running, Measured: v.Progress != nil, Fraction: v.fraction()})
 	}
 	return rows
 }

@@ -60,6 +60,9 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	j.token = cfg.Athlete(j.athlete)
 	j.sum.Clip = clip.Name
 	err = j.run(ctx)
+	if j.sum.Seconds == 0 { // no end was seen
+		j.sum.Seconds = time.Since(j.started).Seconds()
+	}
 	return j.sum, err
 }
 
@@ -91,9 +94,12 @@ func (j *job) submit(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	j.sum.AnalysisID, j.sum.Status = a.AnalysisID, a.Status
-	if a.Status != string(analysis.Reserved) {
-		j.Screen.note("this clip and key are known: looking at analysis %s, nothing is charged", a.AnalysisID)
-		j.sum.Replayed = true
+	if st := analysis.Status(a.Status); st != analysis.Reserved {
+		goes := "goes on"
+		if st.Ended() {
+			j.sum.Replayed, goes = true, "has its end"
+		}
+		j.Screen.note("this clip and key are known: analysis %s %s, and nothing is charged again", a.AnalysisID, goes)
 		return 0, nil
 	}
 	if err := j.upload(ctx, a); err != nil {

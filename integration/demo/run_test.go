@@ -168,9 +168,17 @@ func TestNoEndInTime(t *testing.T) {
 	b.looks = 1 << 30
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	s, err := Run(ctx, b.config(clipFile(t, "bowler.mp4", "frames")))
-	if !errors.Is(err, ErrStillOpen) || s.Status != "analysing" || s.AnalysisID == "" {
-		t.Errorf("%s, %v", s.Status, err)
+	cfg := b.config(clipFile(t, "bowler.mp4", "frames"))
+	s, err := Run(ctx, cfg)
+	if !errors.Is(err, ErrStillOpen) || s.Status != "analysing" || s.AnalysisID == "" || s.Seconds < 0.1 {
+		t.Errorf("%s after %.1f s, %v", s.Status, s.Seconds, err)
+	}
+	b.mu.Lock()
+	b.looks = 0
+	b.mu.Unlock()
+	again, err := Run(t.Context(), cfg)
+	if err != nil || again.AnalysisID != s.AnalysisID || again.Status != "ready" || again.Replayed || b.count(store) != 1 {
+		t.Errorf("taken up: %s (%v), said to have ended before: %v, %d uploads", again.Status, err, again.Replayed, b.count(store))
 	}
 }
 

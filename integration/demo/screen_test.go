@@ -114,8 +114,8 @@ func TestBoardOfARejectedClip(t *testing.T) {
 func TestARowNeverWraps(t *testing.T) {
 	for _, width := range []int{40, 60, 66, 67, 70, 80, 200} {
 		for _, r := range []Row{
-			{Name: StagePose, State: running, Fraction: 0.99, Took: 99 * time.Hour}, {Name: StageQueue, State: done, Took: time.Minute, Note: "done before"},
-			{Name: "a stage with a very long name of its own that some API made up one day", State: running, Took: time.Second, Fraction: 0.1},
+			{Name: StagePose, State: running, Measured: true, Fraction: 0.99, Took: 99 * time.Hour}, {Name: StageQueue, State: done, Took: time.Minute, Note: "done before"},
+			{Name: "a stage with a very long name of its own that some API made up one day", State: running, Took: time.Second, Measured: true, Fraction: 0.1},
 		} {
 			if line := terminal(t, style(true).row(r, width))[0]; len([]rune(line)) > width {
 				t.Errorf("%d columns on a screen of %d: %s", len([]rune(line)), width, line)

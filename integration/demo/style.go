@@ -63,7 +63,7 @@ func (s style) row(r Row, width int) string {
 		return "  " + s.green("✓") + " " + name + s.dim(took) + s.note(r, left)
 	}
 	line := "  " + s.cyan("●") + " " + name + seconds(r.Took)
-	if r.Fraction > 0 && left >= partWidth {
+	if r.Measured && left >= partWidth {
 		line += "  " + s.bar(r.Fraction) + fmt.Sprintf(" %3.0f %%", 100*min(r.Fraction, 1))
 		left -= partWidth
 	}

@@ -24,7 +24,7 @@ type Summary struct {
 	Status     string
 	Reason     string // code, "" for a report
 	Message    string // the sentence that goes with it
-	Replayed   bool   // it was there before
+	Replayed   bool   // it had its end before this run
 	ReportPDF  string // paths
 	ReportJSON string
 	Balance    int64
