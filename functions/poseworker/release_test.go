@@ -79,13 +79,13 @@ func TestUnansweredTokenIsAnsweredLater(t *testing.T) {
 	w.Dispatch(w.Run)
 	g := newGate()
 	s := &sight{chunks: 2, before: at(1, g.wait)}
-	start(t, depsFor(w, w.DB, s))
+	r := start(t, depsFor(w, w.DB, s))
 	<-g.at
 	token2 := w.Await(w.Run)
 	w.Tokens.Fail(func(string) error { return context.DeadlineExceeded })
 	close(g.open)
 	waitState(t, w, posejob.Done)
-	waitFor(t, "the pass ended", func() bool { return s.running.Load() == 0 })
+	waitFor(t, "the job let go of", func() bool { return r.slots.Busy() == 0 })
 	if w.Queue.Len() != 1 {
 		t.Fatal("the message must stay until the token is answered")
 	}

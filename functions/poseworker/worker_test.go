@@ -133,6 +133,25 @@ func TestTwoWorkersOneJob(t *testing.T) {
 	}
 }
 
+// A job longer than its message's visibility is received once (field case 15).
+func TestLongJobKeepsItsMessageHidden(t *testing.T) {
+	w := posetest.New(t, 1)
+	w.Dispatch(w.Run)
+	g := newGate()
+	d := depsFor(w, w.DB, &sight{chunks: 2, before: at(1, g.wait)})
+	d.Timers.Visibility = time.Second
+	start(t, d)
+	start(t, d)
+	<-g.at
+	time.AfterFunc(2500*time.Millisecond, func() { close(g.open) })
+	waitFor(t, "done", func() bool {
+		if _, n := w.Queue.Hidden("m1"); n > 1 {
+			t.Fatalf("received %d times", n)
+		}
+		return w.Job().State == posejob.Done
+	})
+}
+
 func TestNeverMorePassesThanSlots(t *testing.T) {
 	w := posetest.New(t, 1)
 	s := &sight{chunks: 4, before: func(context.Context, int) error { return nil }}

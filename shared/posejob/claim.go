@@ -48,10 +48,13 @@ func (s *Store) Claim(ctx context.Context, id string, by Claimant) (Job, error) 
 			continue
 		}
 		claimed, terr := s.take(ctx, job, by)
-		if !errors.Is(terr, errRace) {
+		if terr == nil || errors.Is(terr, ErrEnded) {
 			return claimed, terr
 		}
-		job, err = s.Get(ctx, id)
+		// Another was first, or nobody knows: the row does.
+		if job, err = s.Get(ctx, id); err == nil && !errors.Is(terr, errRace) && job.Owner != by.Name {
+			return Job{}, terr
+		}
 	}
 	return Job{}, fault.New(fault.Transient, "claim %s: lost %d races in a row", id, rounds)
 }

@@ -100,6 +100,24 @@ func TestClaim(t *testing.T) {
 			t.Errorf("claim with a lost answer: %+v, %v", j, err)
 		}
 	})
+	t.Run("EveryAnswerLostIsOurs", func(t *testing.T) {
+		w := newWorld(t)
+		w.enqueue("t1")
+		f := &dynamotest.Faults{Next: dynamotest.First(99, "TransactWriteItems", dynamotest.Lost)}
+		j, err := w.storeOn(w.srv.Faulty(f)).Claim(t.Context(), w.run.AnalysisID, by("a"))
+		if err != nil || j.Fence != 1 || j.Owner != "a" {
+			t.Errorf("claim whose answers are all lost: %+v, %v", j, err)
+		}
+	})
+	t.Run("NotDoneIsAnError", func(t *testing.T) {
+		w := newWorld(t)
+		w.enqueue("t1")
+		f := &dynamotest.Faults{Next: dynamotest.First(99, "TransactWriteItems", dynamotest.NotDone)}
+		_, err := w.storeOn(w.srv.Faulty(f)).Claim(t.Context(), w.run.AnalysisID, by("a"))
+		if !errors.Is(err, dynamotest.ErrInjected) || w.get().State != posejob.Waiting {
+			t.Errorf("claim that never arrives: %v, job %s", err, w.get().State)
+		}
+	})
 	t.Run("RenewalBetweenReadAndClaimWins", func(t *testing.T) {
 		w := newWorld(t)
 		w.enqueue("t1")

@@ -119,7 +119,7 @@ func resultOf(t *testing.T, w *posetest.World, j posejob.Job) motion.Result {
 // uninterrupted one measures.
 func TestResumedPassMeasuresTheSame(t *testing.T) {
 	v := real(t)
-	s := serve(t, filepath.Join(root, "integration/samples/variants/bowler_240fps.mp4"))
+	s := serve(t, filepath.Join(root, "integration/samples/bowler.mp4"))
 	whole := posetest.New(t, 1)
 	whole.Dispatch(whole.Run)
 	want := resultOf(t, whole, work(t, whole, v, s, ended))
