@@ -69,7 +69,10 @@ func New(opt Options) (*Engine, error) {
 		executions: map[string]*execution{}, tokens: map[string]*token{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if opt.Dir != "" {
-		if err := e.open(opt.Dir); err != nil {
+		e.mu.Lock()
+		err := e.open(opt.Dir)
+		e.mu.Unlock()
+		if err != nil {
 			e.cancel()
 			return nil, fmt.Errorf("stepfn: %w", err)
 		}
@@ -229,7 +232,7 @@ func (e *Engine) end(x *execution, sc *scope, ev Event) bool {
 	}
 	t := now()
 	if x.late(t) {
-		ev = Event{Type: evExecutionTimedOut, ExecutionTimedOut: &FailureDetails{Error: asl.ErrTimeout}}
+		ev = timedOut()
 	}
 	return e.append(x, sc, record{Event: ev}, t) == nil
 }

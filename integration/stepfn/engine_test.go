@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,11 +182,11 @@ func TestStatusChanges(t *testing.T) {
 // Close waits for what still runs, and leaves open executions as they are.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		returned := false
+		var returned atomic.Int32
 		s := &scripted{fns: fns{"f": func(ctx context.Context, _ map[string]any) (any, error) {
 			<-ctx.Done()
 			time.Sleep(time.Second) // winding up
-			returned = true
+			returned.Add(1)
 			return nil, ctx.Err()
 		}}}
 		e := newEngine(t, Options{Invoker: s})
@@ -197,8 +198,8 @@ func TestClose(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if !returned {
-			t.Error("Close did not wait for the function")
+		if returned.Load() != 2 {
+			t.Error("Close did not wait for both functions")
 		}
 		if d := describe(t, e, open); d.Status != Running {
 			t.Errorf("the open execution is %s", d.Status)

@@ -138,6 +138,10 @@ func exited(s *asl.State, output string) Event {
 	return Event{Type: string(s.Type) + "StateExited", StateExited: &ExitedDetails{Name: s.Name, Output: &output, OutputDetails: whole()}}
 }
 
+func timedOut() Event {
+	return Event{Type: evExecutionTimedOut, ExecutionTimedOut: &FailureDetails{Error: asl.ErrTimeout}}
+}
+
 // taskEvent makes an event of a task with an output (nil for none) or an error.
 func taskEvent(typ string, t *asl.Task, output *string, fail *asl.Error) Event {
 	d := &TaskDetails{ResourceType: "lambda", Resource: t.Resource(), Output: output}

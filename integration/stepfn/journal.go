@@ -79,6 +79,7 @@ func (j *journal) close() error {
 }
 
 // open reads the journal in dir, takes up what it holds, and goes on writing it.
+// The lock is held.
 func (e *Engine) open(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the journal's folder: %w", err)

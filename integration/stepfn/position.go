@@ -52,7 +52,8 @@ func (x *execution) close(s Status, ev Event, f *FailureDetails) {
 }
 
 // resume goes on with the executions that were open. Tokens of the state that
-// each stands in are known again; those of states it has left are closed.
+// each stands in are known again; those of states it has left are closed. The
+// lock is held.
 func (e *Engine) resume() {
 	for _, m := range e.order {
 		for _, x := range m.executions {

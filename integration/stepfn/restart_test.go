@@ -226,6 +226,35 @@ func TestRestartKeepsTokensOfACall(t *testing.T) {
 	})
 }
 
+func TestRestartOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		tokens := make(chan string, 99)
+		s := &scripted{fns: fns{"f": handed(tokens)}}
+		e := restart(t, dir, s)
+		m := create(t, e, waiting("X"))
+		for i := range 30 {
+			start(t, e, m, fmt.Sprint("x", i), `{}`)
+		}
+		synctest.Wait()
+		e.Close()
+		e = restart(t, dir, s)
+		if len(tokens) != 30 {
+			t.Fatalf("%d tokens", len(tokens))
+		}
+		for range 30 {
+			if err := e.succeed(<-tokens, `1`); err != nil {
+				t.Error(err)
+			}
+		}
+		synctest.Wait()
+		l, err := e.ListExecutions(ListExecutionsInput{StateMachineARN: m, StatusFilter: Succeeded})
+		if err != nil || len(l.Executions) != 30 {
+			t.Errorf("%d succeeded, %v", len(l.Executions), err)
+		}
+	})
+}
+
 // A Map that a restart interrupts starts over: its old tokens are of the past.
 func TestRestartInAMap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,7 @@ import (
 	"fastbowlinglab/integration/stepfn/asl"
 )
 
-// launch starts the goroutine of an open execution. The lock is held, or the
-// engine is not yet in use.
+// launch starts the goroutine of an open execution. The lock is held.
 func (e *Engine) launch(x *execution, fresh bool) {
 	if x.deadline.IsZero() {
 		x.ctx, x.cancel = context.WithCancel(e.ctx)
@@ -47,8 +46,10 @@ func (e *Engine) finish(x *execution, sc *scope, out any, err error) bool {
 	case errors.Is(err, errHistoryFull):
 		fail = &asl.Error{Name: asl.ErrRuntime, Cause: fmt.Sprintf("The execution reached the maximum number of history events (%d).", MaxEvents)}
 	case errors.As(err, &fail):
-	case x.late(now()):
-		e.end(x, sc, Event{Type: evExecutionTimedOut}) // end fills in what a time-out has
+	case x.late(now()), errors.Is(x.ctx.Err(), context.DeadlineExceeded):
+		// The second, since a wall clock that was put back may say that there is
+		// time left when the timer has run.
+		e.end(x, sc, timedOut())
 	}
 	if fail != nil {
 		e.end(x, sc, Event{Type: evExecutionFailed, ExecutionFailed: &FailureDetails{fail.Name, fail.Cause}})

@@ -65,7 +65,7 @@ func (e *Engine) keep(w *token, id string) {
 }
 
 // reopen makes the task token of the attempt that a restart interrupted valid
-// again, before anybody can ask for it. The engine is not yet in use.
+// again, before anybody can ask for it. The lock is held.
 func (v *visit) reopen() {
 	if v.s.Task == nil || !v.s.Task.WaitForToken {
 		return
