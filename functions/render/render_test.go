@@ -198,6 +198,15 @@ func TestStoresBothFiles(t *testing.T) {
 	}
 }
 
+func TestAHugePictureIsLeftOut(t *testing.T) {
+	s := newSetting(t)
+	key := names.PrefixWork + id + "/2/7/frame-0-release.jpg"
+	s.bucket.data[key] = make([]byte, report.MaxFrameBytes+1)
+	if _, e := s.invoke(t); e != "" || !errors.Is(s.echo.frames[key], report.ErrNoFrame) {
+		t.Errorf("error %q, picture %v", e, s.echo.frames[key])
+	}
+}
+
 func TestAgainChangesNothing(t *testing.T) {
 	s := newSetting(t)
 	s.invoke(t)
@@ -238,6 +247,18 @@ func TestAfterTheEnd(t *testing.T) {
 				t.Errorf("%d writes after the end", s.bucket.puts)
 			}
 		})
+	}
+}
+
+func TestOwnKeys(t *testing.T) {
+	for key, want := range map[string]bool{
+		names.PoseResultKey(id, 1, 2): true, names.TextKey(id, 1, "findings"): true,
+		names.PoseResultKey("an-other", 1, 2): false, names.PoseResultKey(id+"x", 1, 2): false,
+		names.PrefixWork + id + "/../an-other/x": false, names.ClipKey(id, 0): false, "": false,
+	} {
+		if own(id, key) != want {
+			t.Errorf("%q is the analysis's own: %t, want %t", key, !want, want)
+		}
 	}
 }
 

@@ -191,6 +191,9 @@ func (f figure) drawMarks(ms []angleMark, w, h float64) {
 			up := pdf.XY{X: m.centre.X, Y: m.centre.Y - 34}
 			f.s.page.Line(pdf.Pen{Colour: white, Width: 2}, m.centre, up)
 			f.s.page.Line(pdf.Pen{Colour: c, Width: 1, Dash: []float64{2.5, 2}}, m.centre, up)
+			along := pdf.XY{X: m.centre.X + 34*math.Cos(m.b), Y: m.centre.Y + 34*math.Sin(m.b)}
+			f.s.page.Line(pdf.Pen{Colour: white, Width: 2.4}, m.centre, along)
+			f.s.page.Line(pdf.Pen{Colour: c, Width: 1.3}, m.centre, along)
 		}
 		r := radius
 		if m.upright {

@@ -20,7 +20,7 @@ func main() {
 	if err != nil {
 		wire.Fatal(err)
 	}
-	cfg := wire.AWS()
+	cfg := wire.Lambda()
 	lambda.Start(render.New(render.Deps{
 		DB:       dynamodb.NewFromConfig(cfg),
 		Table:    env[names.Analyses.Env],

@@ -78,6 +78,9 @@ func TestLongWordsWrap(t *testing.T) {
 	} {
 		check(t, s, text, 120)
 	}
+	for w := 100.0; w < 115; w += 0.37 { // a cut takes back the kerning before it
+		check(t, s, strings.Repeat("AV", 40), w)
+	}
 }
 
 func TestUnknownScriptIsWrittenAsCodePoints(t *testing.T) {
@@ -103,6 +106,28 @@ func TestSpansKeepTheirText(t *testing.T) {
 	}
 	if n := len(ls[0].Runs); n != 2 {
 		t.Errorf("%d runs, want one for each size", n)
+	}
+}
+
+func TestRunsStandInTheOrderSeen(t *testing.T) {
+	s := NewSetter(world(t))
+	ls, err := s.Paragraph(plainSpan("عمر (Umar) 99"), 0, Auto)
+	if err != nil || len(ls) != 1 {
+		t.Fatal(ls, err)
+	}
+	var seen string
+	x := 0.0
+	for _, r := range ls[0].Runs {
+		if r.X < x-0.001 {
+			t.Errorf("a run at %v after one that ends at %v", r.X, x)
+		}
+		x = r.X + r.Width
+		for _, g := range r.Glyphs {
+			seen += g.Text
+		}
+	}
+	if want := "99 (Umar) رمع"; seen != want || !ls[0].RTL {
+		t.Errorf("seen from the left: %q, want %q", seen, want)
 	}
 }
 
