@@ -45,6 +45,7 @@ const (
 	EnvORT             = "ORT_LIBRARY" // path of libonnxruntime.so
 	EnvPoseModel       = "POSE_MODEL"  // lite, full or heavy
 	EnvPasses          = "POSE_PASSES" // passes a worker runs at once; default: its cores
+	EnvListen          = "POSE_LISTEN" // address of a worker's HTTP server; default: WorkerPort on every interface
 )
 
 // Parameters is the SSM path under which settings live, for example

@@ -4,6 +4,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -47,6 +49,12 @@ func main() {
 	if err != nil {
 		wire.Fatal(err)
 	}
+	ln, err := net.Listen("tcp", poseworker.ListenAddress())
+	if err != nil {
+		wire.Fatal(fmt.Errorf("pose worker: %w", err))
+	}
+	slog.Info("listening", "address", ln.Addr().String())
+	go w.Serve(ln) // until the process ends: it says to the last that it is leaving
 	if err := w.Run(ctx); err != nil {
 		wire.Fatal(fmt.Errorf("pose worker: %w", err))
 	}
