@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,15 +37,18 @@ func host(dir string) {
 	}
 }
 
-func run(dir string) error {
+func run(dir string) (err error) {
 	if err := Prepare(dir); err != nil {
 		return err
 	}
-	c, err := Start(context.Background(), Config{Dir: dir, Functions: testFunctions, Definition: waitDefinition,
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	c, err := Start(ctx, Config{Dir: dir, Functions: testFunctions, Definition: waitDefinition,
 		Binaries: os.Getenv("LOCAL_TEST_BINARIES"), StreamPoll: 10 * time.Millisecond})
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, c.Close()) }()
 	token, err := c.AthleteToken("athlete-1", time.Hour)
 	if err != nil {
 		return err
@@ -52,7 +56,7 @@ func run(dir string) error {
 	if err := json.NewEncoder(os.Stdout).Encode(hosted{c.Endpoint, c.API, token, c.db.Pid()}); err != nil {
 		return err
 	}
-	return c.Wait(context.Background())
+	return c.Wait(ctx)
 }
 
 // waitDefinition waits a little before it calls echo, so that a kill falls into the wait.
@@ -67,8 +71,8 @@ type hosted struct {
 	Database             int // process id
 }
 
-// boot starts a host on dir. kill ends its process with SIGKILL.
-func boot(t *testing.T, dir, bin string) (h hosted, cloud *Cloud, kill func()) {
+// boot starts a host on dir. end sends it a signal and waits for its end.
+func boot(t *testing.T, dir, bin string) (h hosted, cloud *Cloud, end func(syscall.Signal) error) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "LOCAL_TEST_HOST="+dir, "LOCAL_TEST_BINARIES="+bin)
@@ -77,17 +81,19 @@ func boot(t *testing.T, dir, bin string) (h hosted, cloud *Cloud, kill func()) {
 	out, err := cmd.StdoutPipe()
 	check(t, err)
 	check(t, cmd.Start())
-	kill = func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // ESRCH: killed before
-		_ = cmd.Wait()                                      // an error by nature
+	end = func(sig syscall.Signal) error {
+		if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
+			return err
+		}
+		return cmd.Wait()
 	}
-	t.Cleanup(kill)
+	t.Cleanup(func() { _ = end(syscall.SIGKILL) }) // it may have ended
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err != nil {
 		t.Fatalf("the host did not start: %v", err)
 	}
 	check(t, json.Unmarshal(line, &h))
-	return h, &Cloud{Endpoint: h.Endpoint, API: h.API}, kill
+	return h, &Cloud{Endpoint: h.Endpoint, API: h.API}, end
 }
 
 func gone(pid int) bool {
@@ -103,7 +109,7 @@ func TestStateSurvivesKill9OfEverything(t *testing.T) {
 	}
 	ctx := t.Context()
 	dir, bin := filepath.Join(t.TempDir(), "state"), binaries(t)
-	h, c, kill := boot(t, dir, bin)
+	h, c, end := boot(t, dir, bin)
 
 	check(t, put(ctx, c, "an-1"))
 	waitFor(t, "the stream", func() bool { n, _ := noted(t, c, "notify#an-1"); return n == 1 })
@@ -120,10 +126,10 @@ func TestStateSurvivesKill9OfEverything(t *testing.T) {
 	ex, err := sfn.NewFromConfig(c.AWS()).StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: aws.String(StateMachineARN), Name: aws.String("an-1-1"), Input: aws.String(`{"a":1}`)})
 	check(t, err)
 
-	kill()
+	_ = end(syscall.SIGKILL) // an error by nature
 	waitFor(t, "the end of the database process", func() bool { return gone(h.Database) })
 	began := time.Now()
-	h, c, _ = boot(t, dir, bin)
+	h, c, end = boot(t, dir, bin)
 	t.Logf("started on kept state in %v", time.Since(began).Round(time.Millisecond))
 
 	waitFor(t, "another worker", func() bool { n, _ := noted(t, c, "worker"); return n == 2 })
@@ -155,6 +161,17 @@ func TestStateSurvivesKill9OfEverything(t *testing.T) {
 		check(t, err)
 		return d.Status == "SUCCEEDED"
 	})
+
+	if err := end(syscall.SIGTERM); err != nil { // the other way to end: in order
+		t.Errorf("SIGTERM: %v", err)
+	}
+	if !gone(h.Database) {
+		t.Error("the database process outlives its cloud")
+	}
+	_, c, _ = boot(t, dir, bin)
+	if n, _ := noted(t, c, "notify#an-2"); n != 1 {
+		t.Errorf("after a stop in order the record has been handled %d times", n)
+	}
 }
 
 func put(ctx context.Context, c *Cloud, id string) error {

@@ -110,16 +110,16 @@ func New(cfg Config) (h http.Handler, release func() error, err error) {
 	if !inUse.CompareAndSwap(false, true) {
 		return nil, nil, errors.New("kumo is in use: its services are singletons of the process")
 	}
-	release = func() error { inUse.Store(false); return nil }
+	leave := func() error { inUse.Store(false); return nil }
 	if cfg.Dir == "" {
-		return front(upstream(), cfg.URL), release, nil
+		return front(upstream(), cfg.URL), leave, nil
 	}
 	d := &durable{next: upstream()}
 	f := &inflight{kumo: d.next, next: &blobs{next: d, dir: cfg.Dir}, durable: d, file: filepath.Join(cfg.Dir, "inflight.json")}
 	if err := f.restore(); err != nil {
-		return nil, nil, errors.Join(err, release())
+		return nil, nil, errors.Join(err, leave())
 	}
-	return front(f, cfg.URL), func() error { d.flush(); return release() }, nil
+	return front(f, cfg.URL), func() error { d.flush(); return leave() }, nil
 }
 
 // front is what stands before the services, kept or not.
