@@ -12,5 +12,5 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(aistage.Env()...)
-	lambda.Start(findings.New(aistage.Wire(wire.AWS(), env)))
+	lambda.Start(findings.New(aistage.Wire(wire.Lambda(), env)))
 }
