@@ -74,6 +74,10 @@ func TestTimelines(t *testing.T) {
 		{"a stage that was tried again, its pause between the stages", []string{"retried"}, "start 5.0x2", 9 * time.Second, 4, 4.0 / 9},
 		{"a worker that was lost: pose again", []string{"lost"}, "queue 3.0x2, pose 310.0x2", 320 * time.Second, 7, 10.0 / 320},
 		{"under way", []string{"running"}, "start 0.2…", 300 * time.Millisecond, 0.1, 0.1 / 0.3},
+		{"recorded: a 4K clip", []string{"recorded_4k"},
+			"start 0.0, precheck 13.3, queue 0.1, pose 28.1, findings 0.0, coaching 0.0, report 0.4, end 0.0", 41889 * time.Millisecond, 0.001, 0.053 / 41.889},
+		{"recorded: the demo was interrupted in the precheck and started again", []string{"recorded_taken_up"},
+			"start 0.1, precheck 4.3x2, queue 0.0, pose 12.8, findings 0.0, coaching 0.0, report 0.5, end 0.0", 0, 0, 0},
 		{"stopped in mid-stage, then a second attempt", []string{"stopped", "rejected"}, "start 1.3x2, precheck 2.0, end 0.1", 0, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
