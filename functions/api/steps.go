@@ -65,7 +65,7 @@ func (d Deps) cancel(ctx context.Context, r request) (answer, error) {
 		return answer{}, ended(row)
 	}
 	if !row.QueuedAt.IsZero() {
-		if err := analysis.Stop(ctx, d.Steps, d.MachineARN, analysis.ExecutionName(row.AnalysisID, row.Attempt), "Cancelled"); err != nil {
+		if err := analysis.Stop(ctx, d.Steps, d.MachineARN, row.Holder(), "Cancelled"); err != nil {
 			// The end stands; the execution finds it at its next step.
 			slog.WarnContext(ctx, "execution not stopped", "analysis_id", row.AnalysisID, "detail", err.Error())
 		}

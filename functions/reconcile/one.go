@@ -61,7 +61,7 @@ func (d Deps) overdue(ctx context.Context, r analysis.Row, out *Out) error {
 		return err
 	}
 	metric.Count(ctx, metric.DeadlineReached, 1, "analysis_id", r.AnalysisID, "status", r.Status)
-	return analysis.Stop(ctx, d.Steps, d.MachineARN, execution(r), "DeadlinePassed")
+	return analysis.Stop(ctx, d.Steps, d.MachineARN, r.Holder(), "DeadlinePassed")
 }
 
 func (d Deps) fail(ctx context.Context, r analysis.Row, why reason.Code, out *Out) error {
@@ -70,14 +70,6 @@ func (d Deps) fail(ctx context.Context, r analysis.Row, why reason.Code, out *Ou
 		out.Failed++
 	}
 	return err
-}
-
-// execution is the name of the execution that holds, or should hold, r.
-func execution(r analysis.Row) string {
-	if r.Execution != "" {
-		return r.Execution
-	}
-	return analysis.ExecutionName(r.AnalysisID, r.Attempt)
 }
 
 // alive sees to it that an analysis has a living execution, or ends.
@@ -95,7 +87,7 @@ func (d Deps) alive(ctx context.Context, r analysis.Row, now time.Time, out *Out
 			return nil
 		}
 	}
-	arn, err := analysis.ExecutionARN(d.MachineARN, execution(r))
+	arn, err := analysis.ExecutionARN(d.MachineARN, r.Holder())
 	if err != nil {
 		return err
 	}
@@ -107,7 +99,7 @@ func (d Deps) alive(ctx context.Context, r analysis.Row, now time.Time, out *Out
 		return d.fail(ctx, r, reason.Stopped, out)
 	}
 	if err != nil {
-		return fmt.Errorf("describe execution %s: %w", execution(r), err)
+		return fmt.Errorf("describe execution %s: %w", r.Holder(), err)
 	}
 	if running(ex.Status) || ex.StopDate == nil || now.Sub(*ex.StopDate) < settleGrace {
 		return nil

@@ -90,6 +90,14 @@ func ExecutionName(analysisID string, attempt int) string {
 	return fmt.Sprintf("%s-%d", analysisID, attempt)
 }
 
+// Holder is the name of the execution that holds, or should hold, the attempt.
+func (r Row) Holder() string {
+	if r.Execution != "" {
+		return r.Execution
+	}
+	return ExecutionName(r.AnalysisID, r.Attempt)
+}
+
 // ParseExecutionName is the inverse of ExecutionName; ok is false for the name
 // of an execution that is not one of ours.
 func ParseExecutionName(name string) (id string, attempt int, ok bool) {
