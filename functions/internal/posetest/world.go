@@ -26,6 +26,7 @@ type World struct {
 	Server  *dynamotest.Server
 	DB      *dynamodb.Client
 	Jobs    *posejob.Store
+	Watch   *posejob.Store // for Job; Jobs unless a test counts requests
 	Tokens  *Tokens
 	Queue   *Queue
 	Objects *Objects
@@ -42,6 +43,7 @@ func New(t testing.TB, clips int) *World {
 	w := &World{T: t, Server: srv, DB: srv.Client(), Tokens: NewTokens(), Queue: NewQueue(), Objects: NewObjects(),
 		Run: names.Run{AnalysisID: analysis.ID("athlete-1", t.Name()), Attempt: 1}}
 	w.Jobs = w.Store(w.DB)
+	w.Watch = w.Jobs
 	w.Analysis(w.Run, analysis.Analysing, clips)
 	return w
 }
@@ -73,7 +75,7 @@ func (w *World) Analysis(run names.Run, s analysis.Status, clips int) {
 // Job reads the job of a run.
 func (w *World) Job() posejob.Job {
 	w.T.Helper()
-	j, err := w.Jobs.Get(w.T.Context(), w.Run.AnalysisID)
+	j, err := w.Watch.Get(w.T.Context(), w.Run.AnalysisID)
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 const root = "../../.."
 
 // real opens the engine, or skips the test by name.
-func real(t *testing.T) vision.Vision {
+func real(t testing.TB, model string) vision.Vision {
 	t.Helper()
 	models := filepath.Join(root, "node_modules/@mediapipe/pose")
 	lib := filepath.Join(root, "node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1")
@@ -42,7 +42,7 @@ func real(t *testing.T) vision.Vision {
 			t.Skipf("skipped: %s is not installed (npm ci)", p)
 		}
 	}
-	e, err := engine.Open(engine.Config{ModelsDir: models, ORTLibrary: lib, Model: "lite"})
+	e, err := engine.Open(engine.Config{ModelsDir: models, ORTLibrary: lib, Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func real(t *testing.T) vision.Vision {
 // storage serves one file for every key, and signs by naming the key.
 type storage struct{ *httptest.Server }
 
-func serve(t *testing.T, file string) storage {
+func serve(t testing.TB, file string) storage {
 	t.Helper()
 	if _, err := os.Stat(file); err != nil {
 		t.Skipf("skipped: %s is not here", file)
@@ -72,7 +72,7 @@ func (s storage) Sign(_ context.Context, key, version string, d time.Duration) (
 }
 
 // work runs a worker in w until stop says so, and waits for it to leave.
-func work(t *testing.T, w *posetest.World, v vision.Vision, s storage, stop func(posejob.Job) bool) posejob.Job {
+func work(t testing.TB, w *posetest.World, v vision.Vision, s storage, stop func(posejob.Job) bool) posejob.Job {
 	t.Helper()
 	wk, err := poseworker.New(poseworker.Deps{Jobs: w.Jobs, Rows: w.DB, Queue: w.Queue, QueueURL: posetest.QueueURL,
 		Objects: w.Objects, Bucket: "b", Sign: s, Tokens: w.Answerer(), Vision: v, Passes: 1, Retry: posetest.Quick,
@@ -118,7 +118,7 @@ func resultOf(t *testing.T, w *posetest.World, j posejob.Job) motion.Result {
 // A pass that was interrupted and resumed by another worker measures what an
 // uninterrupted one measures.
 func TestResumedPassMeasuresTheSame(t *testing.T) {
-	v := real(t)
+	v := real(t, "lite")
 	s := serve(t, filepath.Join(root, "integration/samples/bowler.mp4"))
 	whole := posetest.New(t, 1)
 	whole.Dispatch(whole.Run)
@@ -143,7 +143,7 @@ func TestResumedPassMeasuresTheSame(t *testing.T) {
 }
 
 func TestUnusableFilesAreRefusedWithAReason(t *testing.T) {
-	v := real(t)
+	v := real(t, "lite")
 	for file, want := range map[string]reason.Code{
 		"cases/media/m12_zero_byte.mp4":         reason.MediaEmpty,
 		"cases/media/m11_html_renamed.mp4":      reason.MediaNotVideo,
@@ -162,7 +162,7 @@ func TestUnusableFilesAreRefusedWithAReason(t *testing.T) {
 }
 
 func TestStorageThatIsAwayIsNoVerdict(t *testing.T) {
-	v := real(t)
+	v := real(t, "lite")
 	s := serve(t, filepath.Join(root, "integration/samples/bowler.mp4"))
 	s.Close()
 	w := posetest.New(t, 1)
