@@ -1,4 +1,4 @@
-// Package pose finds and follows the bowler in a clip: BlazePose's detector and
+// Package pose is the result of finding and following the bowler in a clip: the
 // landmark model through ONNX Runtime, with weights read from the files that
-// MediaPipe publishes. It needs cgo; the types of a track and of a chunk do not.
+// types do not. README.md says how, and how well.
 package pose

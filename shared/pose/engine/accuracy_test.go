@@ -21,6 +21,8 @@ type accuracy struct {
 	frames, tracked int
 	median, p95     float64 // of every joint in every tracked frame
 	visible         float64 // median of those that the camera sees
+	present         float64 // 95th percentile of those given as present
+	absent          float64 // share of joints given as absent
 	swaps           int     // pairs of elbows, wrists, knees or ankles that fit better exchanged
 	releaseArm      float64 // largest error of the bowling arm's joints, three frames about release
 }
@@ -28,7 +30,7 @@ type accuracy struct {
 func compare(tr truth, got []pose.Frame) accuracy {
 	a := accuracy{frames: len(tr.Frames)}
 	torso := tr.torso()
-	var all, seen []float64
+	var all, seen, present []float64
 	for i, f := range got {
 		if i >= len(tr.Frames) || len(f.Points) == 0 {
 			continue
@@ -41,6 +43,9 @@ func compare(tr truth, got []pose.Frame) accuracy {
 		}
 		for _, k := range joints {
 			all = append(all, off(k, k))
+			if f.Points[k].Present() {
+				present = append(present, off(k, k))
+			}
 			if tr.Frames[i].Visible[pose.Name(k)] {
 				seen = append(seen, off(k, k))
 			}
@@ -63,6 +68,7 @@ func compare(tr truth, got []pose.Frame) accuracy {
 		}
 	}
 	a.median, a.p95, a.visible = quantile(all, 0.5), quantile(all, 0.95), quantile(seen, 0.5)
+	a.present, a.absent = quantile(present, 0.95), 1-float64(len(present))/float64(max(1, len(all)))
 	return a
 }
 
@@ -80,8 +86,8 @@ func TestAccuracy(t *testing.T) {
 		_, chunks := follow(t, e, root(t, "integration", "samples", clip+".mp4"))
 		ms := time.Since(start).Seconds() * 1000 / float64(len(tr.Frames))
 		a := compare(tr, framesOf(chunks))
-		fmt.Printf("| %s | %s | %d/%d | %.3f | %.3f | %.3f | %d | %.2f | %.0f |\n",
-			clip, e.Model(), a.tracked, a.frames, a.median, a.p95, a.visible, a.swaps, a.releaseArm, ms)
+		fmt.Printf("| %s | %s | %d/%d | %.3f | %.3f | %.3f | %.3f | %.0f %% | %d | %.2f | %.0f |\n",
+			clip, e.Model(), a.tracked, a.frames, a.median, a.p95, a.visible, a.present, 100*a.absent, a.swaps, a.releaseArm, ms)
 		if a.tracked != a.frames {
 			t.Errorf("%s: %d of %d frames tracked", clip, a.tracked, a.frames)
 		}

@@ -91,6 +91,7 @@ type truth struct {
 		} `json:"release"`
 	} `json:"events"`
 	Arm    string `json:"bowling_arm"`
+	Travel string `json:"travel"`
 	Frames []struct {
 		Torso   float64               `json:"torso_px"`
 		Joints  map[string][2]float64 `json:"joints_2d"`
