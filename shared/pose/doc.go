@@ -1,4 +1,4 @@
 // Package pose is the result of finding and following the bowler in a clip: the
-// landmark model through ONNX Runtime, with weights read from the files that
-// types do not. README.md says how, and how well.
+// types of a track and of a chunk, and the skeleton. Package engine makes them
+// with cgo; these types need none. README.md says how it is done, and how well.
 package pose
