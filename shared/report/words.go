@@ -143,8 +143,6 @@ func confidenceWord(c float64) string {
 	return "low"
 }
 
-func percent(f float64) string { return strconv.Itoa(int(math.Round(f*100))) + " %" }
-
 func armWord(s motion.Side) string {
 	switch s {
 	case motion.Left:
