@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
