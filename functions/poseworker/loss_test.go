@@ -104,7 +104,8 @@ func TestPausedOwnerLoses(t *testing.T) {
 	l.hold.Store(nil)
 	close(wake)
 	waitFor(t, "A's pass cancelled", func() bool { return cause.Load() != nil })
-	if c := *cause.Load(); !errors.Is(c, posejob.ErrLost) {
+	// Whichever it notices first: its own call timed out, or the row has moved on.
+	if c := *cause.Load(); !errors.Is(c, posejob.ErrLost) && !errors.Is(c, errUncertain) {
 		t.Errorf("A was cancelled because %v", c)
 	}
 	if after := w.Job(); *after.Result != *done.Result || after.Fence != 2 || after.State != posejob.Done {
@@ -151,7 +152,7 @@ func TestEndedAnalysisCancelsThePass(t *testing.T) {
 	begun := time.Now()
 	w.Analysis(w.Run, analysis.Failed, 1)
 	waitFor(t, "the pass ended", func() bool { return s.running.Load() == 0 })
-	if d := time.Since(begun); d > 5*testTimers.Keeper {
+	if d := time.Since(begun); d > testLease {
 		t.Errorf("it took %v with a keeper period of %v", d, testTimers.Keeper)
 	}
 	waitFor(t, "message deleted", func() bool { return w.Queue.Len() == 0 })
