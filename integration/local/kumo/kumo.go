@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	_ "unsafe" // for go:linkname
@@ -22,11 +23,15 @@ import (
 	_ "github.com/sivchari/kumo" // links the services in
 )
 
-// upstream is kumo's whole emulator as a handler. Its exported constructor only
+// handler is kumo's whole emulator as a handler. Its exported constructor only
 // gives it behind a listener of its own.
 //
-//go:linkname upstream github.com/sivchari/kumo.handler
-func upstream() http.Handler
+//go:linkname handler github.com/sivchari/kumo.handler
+func handler() http.Handler
+
+// upstream is made once: making it ties kumo's singletons together anew, while
+// some of them may be at work.
+var upstream = sync.OnceValue(handler)
 
 // flushSnapshots writes every changed service's state to its file. kumo itself
 // does so once a second, and would lose what it acknowledged since.

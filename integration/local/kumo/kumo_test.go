@@ -10,12 +10,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,9 +21,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"fastbowlinglab/integration/local/kumo"
 	"fastbowlinglab/shared/awserr"
@@ -277,46 +271,6 @@ func TestLargeUploadGoesThroughAFile(t *testing.T) {
 	}
 }
 
-func TestQueueURLsNameTheEndpoint(t *testing.T) {
-	c := start(t)
-	made, err := c.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("urls")})
-	check(t, err)
-	want := c.url + "/000000000000/urls"
-	found, err := c.sqs.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("urls")})
-	check(t, err)
-	if *made.QueueUrl != want || *found.QueueUrl != want {
-		t.Errorf("%s and %s, want %s", *made.QueueUrl, *found.QueueUrl, want)
-	}
-	_, err = c.sqs.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &want, MessageBody: aws.String("m")})
-	check(t, err)
-}
-
-func TestALongPollSeesAMessageBecomeVisible(t *testing.T) {
-	c := start(t)
-	q, err := c.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("poll")})
-	check(t, err)
-	_, err = c.sqs.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: q.QueueUrl, MessageBody: aws.String("m")})
-	check(t, err)
-	first, err := c.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: q.QueueUrl, VisibilityTimeout: 1})
-	check(t, err)
-	if len(first.Messages) != 1 {
-		t.Fatal("no message")
-	}
-	began := time.Now()
-	again, err := c.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: q.QueueUrl, WaitTimeSeconds: 8})
-	check(t, err)
-	if len(again.Messages) != 1 || time.Since(began) > 3*time.Second {
-		t.Errorf("%d messages after %v", len(again.Messages), time.Since(began))
-	}
-	_, err = c.sqs.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: q.QueueUrl, ReceiptHandle: again.Messages[0].ReceiptHandle})
-	check(t, err)
-	none, err := c.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: q.QueueUrl, WaitTimeSeconds: 2})
-	check(t, err)
-	if len(none.Messages) != 0 {
-		t.Error("a deleted message came again")
-	}
-}
-
 func TestOneUserAtATimeAndPrepared(t *testing.T) {
 	start(t)
 	if _, _, err := kumo.New(kumo.Config{}); err == nil {
@@ -327,185 +281,6 @@ func TestOneUserAtATimeAndPrepared(t *testing.T) {
 	}
 }
 
-// serve is a process that keeps its state in dir; it prints its URL.
-func serve(dir string) {
-	if err := kumo.Prepare(dir); err != nil {
-		panic(err)
-	}
-	var h http.Handler
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, r) }))
-	handler, _, err := kumo.New(kumo.Config{Dir: dir, URL: srv.URL})
-	if err != nil {
-		panic(err)
-	}
-	h = handler
-	fmt.Println(srv.URL)
-	select {}
-}
-
-type process struct {
-	*cloud
-	cmd *exec.Cmd
-}
-
-func run(t *testing.T, dir string) *process {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "KUMO_TEST_DIR="+dir)
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
-	var url string
-	_, err = fmt.Fscanln(out, &url)
-	check(t, err)
-	return &process{clients(url), cmd}
-}
-
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait() // killed: an error by nature
-}
-
-// Prepare also shows here: the child is started without kumo's environment.
-func TestAcknowledgedWritesSurviveKill9(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
-	p := run(t, dir)
-	p.bucket(t)
-	_, err := ssm.NewFromConfig(p.aws).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String("/a/b"), Value: aws.String("v"), Type: ssmtypes.ParameterTypeString})
-	check(t, err)
-	q, err := p.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("kept")})
-	check(t, err)
-	_, err = p.sqs.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: q.QueueUrl, MessageBody: aws.String("m")})
-	check(t, err)
-	p.kill()
-	written := 0
-	for range 3 { // writers are at work when the process dies
-		p := run(t, dir)
-		var mu sync.Mutex
-		acked := map[string]string{}
-		var wg sync.WaitGroup
-		for w := range 4 {
-			wg.Go(func() {
-				for i := 0; ; i++ {
-					key := fmt.Sprintf("k%d-%d", w, i)
-					out, err := p.s3.PutObject(context.Background(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: strings.NewReader(key)})
-					if err != nil {
-						return // the process is dead
-					}
-					mu.Lock()
-					acked[key] = *out.VersionId
-					if mu.Unlock(); i == 5 && w == 0 {
-						go p.kill()
-					}
-				}
-			})
-		}
-		wg.Wait()
-		p = run(t, dir)
-		for key, v := range acked {
-			out, err := p.s3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key, VersionId: &v})
-			if err != nil {
-				t.Fatalf("acknowledged and lost: %s: %v", key, err)
-			}
-			b, err := io.ReadAll(out.Body)
-			check(t, errors.Join(err, out.Body.Close()))
-			if string(b) != key {
-				t.Errorf("%s holds %q", key, b)
-			}
-		}
-		written += len(acked)
-		p.kill()
-	}
-	p = run(t, dir)
-	defer p.kill()
-	if written < 15 {
-		t.Errorf("only %d writes were acknowledged", written)
-	}
-	got, err := p.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(p.url + "/000000000000/kept")})
-	check(t, err)
-	par, err := ssm.NewFromConfig(p.aws).GetParameter(t.Context(), &ssm.GetParameterInput{Name: aws.String("/a/b")})
-	check(t, err)
-	if len(got.Messages) != 1 || *par.Parameter.Value != "v" {
-		t.Errorf("%d messages, parameter %q", len(got.Messages), *par.Parameter.Value)
-	}
-}
-
-// Many readers of ranges of a large clip at once, and uploads of one, by PUT and
-// by form: none of it may need memory in proportion.
-func TestLargeObjectsDoNotFillTheMemory(t *testing.T) {
-	p := run(t, filepath.Join(t.TempDir(), "state"))
-	defer p.kill()
-	p.bucket(t)
-	const size = 96 << 20
-	body := bytes.Repeat([]byte("0123456789abcdef"), size/16)
-	out, err := p.s3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String("large"), Body: bytes.NewReader(body),
-		ContentType: aws.String("video/mp4"), Metadata: map[string]string{"kind": "clip"}})
-	check(t, err)
-	old := out.VersionId
-	_, err = p.s3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String("large"), Body: strings.NewReader("small")})
-	check(t, err)
-	var wg sync.WaitGroup
-	for w := range 16 {
-		wg.Go(func() {
-			for i := range 4 {
-				at := int64(w*4+i) * 1_000_003
-				got, err := p.s3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String("large"), VersionId: old,
-					Range: aws.String(fmt.Sprintf("bytes=%d-%d", at, at+9))})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				b, err := io.ReadAll(got.Body)
-				if err = errors.Join(err, got.Body.Close()); err != nil || !bytes.Equal(b, body[at:at+10]) ||
-					*got.VersionId != *old || got.Metadata["kind"] != "clip" || *got.ContentType != "video/mp4" || *got.ETag != *out.ETag {
-					t.Errorf("at %d: %q %v %+v", at, b, err, got)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	check(t, err)
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	var kb int
-	_, err = fmt.Sscan(rest, &kb)
-	check(t, err)
-	t.Logf("the server's memory peaked at %d MB", kb>>10)
-	if kb>>10 > 150 {
-		t.Errorf("%d MB for an object of %d MB", kb>>10, size>>20)
-	}
-
-	now, err := p.s3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String("large"), Range: aws.String("bytes=0-9")})
-	check(t, err)
-	b, err := io.ReadAll(now.Body)
-	check(t, errors.Join(err, now.Body.Close()))
-	if string(b) != "small" {
-		t.Errorf("the newest version is %q", b)
-	}
-	whole, err := p.s3.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: aws.String("large"), VersionId: old})
-	check(t, err)
-	if *whole.ContentLength != size {
-		t.Errorf("head says %d bytes", *whole.ContentLength)
-	}
-	get := func(rng string) error {
-		got, err := p.s3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String("large"), VersionId: old, Range: &rng})
-		if err == nil {
-			err = got.Body.Close()
-		}
-		return err
-	}
-	if err := get("bytes=" + strconv.Itoa(size) + "-"); !awserr.Is(err, "InvalidRange") {
-		t.Errorf("a range past the end: %v", err)
-	}
-	_, err = p.s3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(bucket), Key: aws.String("large"), VersionId: old})
-	check(t, err)
-	if err := get("bytes=0-1"); awserr.KindOf(err) != awserr.NotFound {
-		t.Errorf("a version that was deleted: %v", err)
-	}
-}
-
 func TestChunkedBodiesAreRefused(t *testing.T) {
 	c := start(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, c.url+"/"+bucket+"/k", strings.NewReader("4\r\nbody\r\n0\r\n\r\n"))
@@ -513,71 +288,5 @@ func TestChunkedBodiesAreRefused(t *testing.T) {
 	req.Header.Set("X-Amz-Content-Sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER")
 	if code, body, _ := do(t, req); code != 501 || !strings.Contains(body, "aws-chunked") {
 		t.Errorf("%d %s", code, body)
-	}
-}
-
-func (c *cloud) receive(t *testing.T, queue string, wait int32) []sqstypes.Message {
-	t.Helper()
-	out, err := c.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(c.url + "/000000000000/" + queue),
-		MaxNumberOfMessages: 10, WaitTimeSeconds: wait})
-	check(t, err)
-	return out.Messages
-}
-
-// A message that somebody works on when the process dies comes again when its
-// time is over; one that was deleted does not.
-func TestMessagesInFlightSurviveKill9(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
-	p := run(t, dir)
-	q, err := p.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("work"), Attributes: map[string]string{"VisibilityTimeout": "1"}})
-	check(t, err)
-	send := func(bodies ...string) {
-		for _, b := range bodies {
-			_, err := p.sqs.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: q.QueueUrl, MessageBody: &b})
-			check(t, err)
-		}
-	}
-	send("done", "short", "hidden", "given back")
-	handles := map[string]*string{}
-	for _, m := range p.receive(t, "work", 0) {
-		handles[*m.Body] = m.ReceiptHandle
-	}
-	if len(handles) != 4 {
-		t.Fatalf("received %d of 4", len(handles))
-	}
-	_, err = p.sqs.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: q.QueueUrl, ReceiptHandle: handles["done"]})
-	check(t, err)
-	hide := func(body string, seconds int32) {
-		_, err := p.sqs.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: q.QueueUrl, ReceiptHandle: handles[body], VisibilityTimeout: seconds})
-		check(t, err)
-	}
-	hide("hidden", 600)
-	hide("given back", 0)
-	p.kill()
-
-	p = run(t, dir)
-	seen := map[string]int{}
-	deadline := time.Now().Add(4 * time.Second)
-	for len(seen) < 2 && time.Now().Before(deadline) {
-		for _, m := range p.receive(t, "work", 1) {
-			seen[*m.Body]++
-			_, err = p.sqs.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: aws.String(p.url + "/000000000000/work"), ReceiptHandle: m.ReceiptHandle})
-			check(t, err)
-		}
-	}
-	if seen["short"] != 1 || seen["given back"] != 1 || len(seen) != 2 {
-		t.Errorf("came again: %v", seen)
-	}
-	p.kill()
-
-	p = run(t, dir) // the one that is hidden for ten minutes lived through both
-	defer p.kill()
-	if ms := p.receive(t, "work", 0); len(ms) != 0 {
-		t.Errorf("too early: %s", *ms[0].Body)
-	}
-	out, err := p.sqs.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: aws.String(p.url + "/000000000000/work"), AttributeNames: []sqstypes.QueueAttributeName{"All"}})
-	check(t, err)
-	if n := out.Attributes["ApproximateNumberOfMessagesDelayed"]; n != "1" {
-		t.Errorf("%s messages wait, want 1", n)
 	}
 }
