@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -228,5 +229,26 @@ func TestChattyProgramDoesNotBlock(t *testing.T) {
 func TestKilledProgramIsTooLarge(t *testing.T) {
 	if _, _, err := output(t.Context(), 100, "sh", "-c", "kill -9 $$"); code(err) != reason.MediaTooLarge {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestContextKillsTheGroup starts a program whose own child holds its output:
+// the output ends only when both are gone.
+func TestContextKillsTheGroup(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := start(ctx, false, "sh", "-c", "sleep 600 & echo up; wait")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.stop()
+	if _, err := p.stdout.Read(make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := p.stdout.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.stdout.Read(make([]byte, 3)); err != io.EOF {
+		t.Errorf("the output is still open: %v", err)
 	}
 }

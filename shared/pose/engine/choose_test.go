@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/pose"
 )
 
@@ -266,6 +267,27 @@ func TestOppositeIsItsOwnInverse(t *testing.T) {
 		}
 		if a, b := pose.Name(k), pose.Name(o); k != pose.Nose && a == b {
 			t.Errorf("%s is its own opposite", a)
+		}
+	}
+}
+
+func TestAFrameThatJumpsIsEmittedWithoutPoints(t *testing.T) {
+	var got pose.Chunk
+	tr := tracker{info: media.Info{Width: 1280, Height: 720}, emit: func(c pose.Chunk) error { got = c; return nil }}
+	for i, x := range []float64{0, 5, 400, 15} {
+		r := windmill(0)
+		for k := range r {
+			r[k].X += x
+		}
+		tr.pending = append(tr.pending, observation{index: i, time: float64(i) / 30, score: 1, readings: []reading{r}})
+		tr.regions = append(tr.regions, nil)
+	}
+	if err := tr.settle(4, true); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range got.Frames {
+		if absent := len(f.Points) == 0; absent != (i == 2) {
+			t.Errorf("frame %d: %d points", i, len(f.Points))
 		}
 	}
 }
