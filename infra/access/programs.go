@@ -1,0 +1,125 @@
+package access
+
+import (
+	"fmt"
+
+	"fastbowlinglab/shared/names"
+)
+
+// text is what a stage with a paid model call does.
+func text(task string) []Statement {
+	return []Statement{
+		table("Analyses", names.Analyses, "GetItem"),
+		table("Effects", names.Effects, "GetItem", "PutItem", "UpdateItem"),
+		table("Usage", names.Usage, "PutItem"),
+		objects("Work", names.PrefixWork, "GetObject", "PutObject"),
+		parameter("Model", "GetParameter", "model/"+task),
+	}
+}
+
+// programs lists what each program does with AWS, as its code says.
+var programs = map[string][]Statement{
+	names.FnAPI: {
+		table("Analyses", names.Analyses, "GetItem", "PutItem", "UpdateItem"),
+		index("ByAthlete", names.Analyses, names.IndexByAthlete),
+		table("Credits", names.Credits, "PutItem", "Query", "UpdateItem"),
+		table("Effects", names.Effects, "PutItem"),
+		table("Notices", names.Notices, "PutItem"),
+		table("PoseJobs", names.PoseJobs, "GetItem"),
+		table("Usage", names.Usage, "Query"),
+		index("UsageByDay", names.Usage, names.IndexByDay),
+		table("Prices", names.Prices, "Query"),
+		objects("Clips", names.PrefixClips, "GetObject", "PutObject"),
+		objects("Reports", names.PrefixReports, "GetObject"),
+		missing(),
+		start(),
+		executions("StopExecution"),
+	},
+	names.FnBegin: {
+		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
+		{Sid: "Flags", Actions: []string{"ssm:GetParametersByPath"}, Resources: []string{parameterARN + "/flags", parameterARN + "/flags/*"},
+			Reason: "the call names a path, and the flags under it may come and go"},
+	},
+	names.FnWake: {
+		table("Effects", names.Effects, "UpdateItem"),
+		fleet(),
+	},
+	names.FnPrecheck: {
+		table("Analyses", names.Analyses, "GetItem"),
+		objects("Clips", names.PrefixClips, "GetObjectVersion"),
+		objects("Work", names.PrefixWork, "PutObject"),
+		parameter("Model", "GetParameter", "model/precheck"),
+	},
+	names.FnQueueJob: {
+		table("Analyses", names.Analyses, "GetItem"),
+		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
+		{Sid: "Queue", Actions: []string{"sqs:SendMessage"}, Resources: []string{QueueARN(names.PoseQueue.Name)}},
+		tokens(),
+	},
+	names.FnAwaitPose: {
+		table("Analyses", names.Analyses, "GetItem"),
+		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
+		tokens(),
+	},
+	names.FnFindings: text("findings"),
+	names.FnCoaching: text("coaching"),
+	names.FnRender: {
+		table("Analyses", names.Analyses, "GetItem"),
+		objects("Work", names.PrefixWork, "GetObject"),
+		objects("Reports", names.PrefixReports, "PutObject"),
+	},
+	names.FnDeliver: ends(),
+	names.FnReject:  ends(),
+	names.FnSettle:  ends(),
+	names.FnNotify: {
+		table("Analyses", names.Analyses, "GetItem"),
+		table("Notices", names.Notices, "UpdateItem"),
+		mail(),
+	},
+	names.FnReconcile: {
+		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
+		index("Open", names.Analyses, names.IndexOpen),
+		table("Credits", names.Credits, "PutItem", "UpdateItem"),
+		table("Notices", names.Notices, "PutItem", "UpdateItem"),
+		index("Unsent", names.Notices, names.IndexUnsent),
+		table("Effects", names.Effects, "GetItem", "UpdateItem"),
+		{Sid: "Queue", Actions: []string{"sqs:GetQueueAttributes"}, Resources: []string{QueueARN(names.PoseQueue.Name)}},
+		fleet(),
+		start(),
+		executions("DescribeExecution", "StopExecution"),
+		mail(),
+	},
+	names.PoseWorker: {
+		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
+		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
+		{Sid: "Queue", Actions: []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"},
+			Resources: []string{QueueARN(names.PoseQueue.Name)}},
+		objects("Clips", names.PrefixClips, "GetObjectVersion"),
+		objects("Work", names.PrefixWork, "GetObject", "PutObject"),
+		tokens(),
+		{Sid: "Protection", Actions: []string{"ecs:GetTaskProtection", "ecs:UpdateTaskProtection"},
+			Resources: []string{"arn:${AWS::Partition}:ecs:" + account + "task/" + names.Cluster + "/*"},
+			Reason:    "a task protects itself, and its id is not known before"},
+	},
+}
+
+// Of lists what a program may do in AWS; an error if it is not known here.
+func Of(program string) ([]Statement, error) {
+	s, ok := programs[program]
+	if !ok {
+		return nil, fmt.Errorf("program %s has no statements in infra/access: what it does in AWS has to be written there", program)
+	}
+	return s, nil
+}
+
+// Lambda lists what every function may do beside that: write its own log, and
+// send trace segments.
+func Lambda(function string) []Statement {
+	return []Statement{
+		{Sid: "Log", Actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
+			Resources: []string{"arn:${AWS::Partition}:logs:" + account + "log-group:" + LogGroup(function) + ":*"},
+			Reason:    "Lambda names the streams of the function's own log group"},
+		{Sid: "Trace", Actions: []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, Resources: []string{"*"},
+			Reason: "X-Ray has no resource level for these actions"},
+	}
+}

@@ -1,0 +1,136 @@
+package infra
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"fastbowlinglab/shared/names"
+)
+
+// Data is the stack of what must never be lost. Nothing in it is deleted with
+// the stack.
+type Data struct {
+	awscdk.Stack
+	Tables   map[string]awsdynamodb.Table // by names.Table.Name
+	Bucket   awss3.Bucket
+	Pool     awscognito.UserPool
+	Client   awscognito.UserPoolClient
+	Callback awssecretsmanager.Secret // HMAC keys of callbacks: {"current","previous"}
+}
+
+// NewData declares the stack.
+func NewData(scope constructs.Construct, props *awscdk.StackProps) *Data {
+	d := &Data{
+		Stack:  awscdk.NewStack(scope, jsii.String("Data"), props),
+		Tables: map[string]awsdynamodb.Table{},
+	}
+	for _, t := range names.Tables() {
+		d.Tables[t.Name] = d.table(t)
+	}
+	d.Bucket = d.bucket()
+	d.users()
+	d.Callback = awssecretsmanager.NewSecret(d.Stack, jsii.String("CallbackKeys"), &awssecretsmanager.SecretProps{
+		Description: jsii.String("HMAC keys of signed callbacks: current, and previous while a rotation is under way"),
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			SecretStringTemplate: jsii.String(`{"previous":""}`),
+			GenerateStringKey:    jsii.String("current"),
+			PasswordLength:       jsii.Number(64),
+			ExcludePunctuation:   jsii.Bool(true),
+		},
+		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
+	})
+	return d
+}
+
+func (d *Data) table(t names.Table) awsdynamodb.Table {
+	str := func(name string) *awsdynamodb.Attribute {
+		return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
+	}
+	props := &awsdynamodb.TableProps{
+		TableName:          jsii.String(t.Name),
+		PartitionKey:       str(t.PartitionKey),
+		BillingMode:        awsdynamodb.BillingMode_PAY_PER_REQUEST,
+		DeletionProtection: jsii.Bool(true),
+		Encryption:         awsdynamodb.TableEncryption_AWS_MANAGED,
+		RemovalPolicy:      awscdk.RemovalPolicy_RETAIN,
+		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
+			PointInTimeRecoveryEnabled: jsii.Bool(true),
+		},
+	}
+	if t.SortKey != "" {
+		props.SortKey = str(t.SortKey)
+	}
+	if t.Stream {
+		props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
+	}
+	if t.TTL != "" {
+		props.TimeToLiveAttribute = jsii.String(t.TTL)
+	}
+	table := awsdynamodb.NewTable(d.Stack, jsii.String(logical(t.Name)), props)
+	for _, i := range t.Indexes {
+		g := &awsdynamodb.GlobalSecondaryIndexProps{IndexName: jsii.String(i.Name), PartitionKey: str(i.PartitionKey)}
+		if i.SortKey != "" {
+			g.SortKey = str(i.SortKey)
+		}
+		table.AddGlobalSecondaryIndex(g)
+	}
+	return table
+}
+
+func (d *Data) bucket() awss3.Bucket {
+	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
+	clipDays := names.ClipLifecycle.Hours() / 24
+	expire := func(prefix string, n float64) *awss3.LifecycleRule {
+		return &awss3.LifecycleRule{
+			Id: jsii.String("expire-" + prefix[:len(prefix)-1]), Prefix: jsii.String(prefix),
+			Expiration: days(n), NoncurrentVersionExpiration: days(1),
+			AbortIncompleteMultipartUploadAfter: days(1),
+		}
+	}
+	return awss3.NewBucket(d.Stack, jsii.String("Media"), &awss3.BucketProps{
+		Versioned:         jsii.Bool(true),
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		EnforceSSL:        jsii.Bool(true),
+		MinimumTLSVersion: jsii.Number(1.2),
+		Encryption:        awss3.BucketEncryption_S3_MANAGED,
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		RemovalPolicy:     awscdk.RemovalPolicy_RETAIN,
+		LifecycleRules: &[]*awss3.LifecycleRule{
+			expire(names.PrefixClips, clipDays),
+			expire(names.PrefixWork, names.WorkLifecycle.Hours()/24),
+			{Id: jsii.String("old-reports"), Prefix: jsii.String(names.PrefixReports), NoncurrentVersionExpiration: days(30)},
+		},
+	})
+}
+
+func (d *Data) users() {
+	d.Pool = awscognito.NewUserPool(d.Stack, jsii.String("Users"), &awscognito.UserPoolProps{
+		SelfSignUpEnabled:  jsii.Bool(true),
+		SignInAliases:      &awscognito.SignInAliases{Email: jsii.Bool(true)},
+		AutoVerify:         &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
+		AccountRecovery:    awscognito.AccountRecovery_EMAIL_ONLY,
+		DeletionProtection: jsii.Bool(true),
+		RemovalPolicy:      awscdk.RemovalPolicy_RETAIN,
+		Mfa:                awscognito.Mfa_OPTIONAL,
+		MfaSecondFactor:    &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
+		PasswordPolicy: &awscognito.PasswordPolicy{
+			MinLength: jsii.Number(12), RequireDigits: jsii.Bool(true), RequireLowercase: jsii.Bool(true),
+			RequireUppercase: jsii.Bool(true), RequireSymbols: jsii.Bool(true),
+		},
+	})
+	awscognito.NewCfnUserPoolGroup(d.Stack, jsii.String("Operators"), &awscognito.CfnUserPoolGroupProps{
+		UserPoolId: d.Pool.UserPoolId(), GroupName: jsii.String(names.OperatorGroup),
+		Description: jsii.String("May grant credits, read usage and start operator functions"),
+	})
+	d.Client = d.Pool.AddClient(jsii.String("App"), &awscognito.UserPoolClientOptions{
+		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
+		PreventUserExistenceErrors: jsii.Bool(true),
+		EnableTokenRevocation:      jsii.Bool(true),
+		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(1)),
+	})
+}

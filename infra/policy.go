@@ -1,0 +1,87 @@
+package infra
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
+
+	"fastbowlinglab/infra/access"
+)
+
+// sub fills a resource of infra/access in. ${Bucket} is the only variable that
+// is not CloudFormation's own.
+func sub(arn string, bucket *string) *string {
+	if !strings.Contains(arn, "${") {
+		return jsii.String(arn)
+	}
+	var vars *map[string]*string
+	if strings.Contains(arn, "${Bucket}") {
+		vars = &map[string]*string{"Bucket": bucket}
+	}
+	return awscdk.Fn_Sub(jsii.String(arn), vars)
+}
+
+// statements turns what a program may do into IAM's form. mailFrom is the only
+// sender of mails.
+func statements(all []access.Statement, bucket *string, mailFrom string) []awsiam.PolicyStatement {
+	var out []awsiam.PolicyStatement
+	for _, s := range all {
+		p := &awsiam.PolicyStatementProps{Sid: jsii.String(s.Sid), Actions: jsii.Strings(s.Actions...)}
+		resources := []*string{}
+		for _, r := range s.Resources {
+			resources = append(resources, sub(r, bucket))
+		}
+		p.Resources = &resources
+		if s.Sid == "Mail" {
+			p.Conditions = &map[string]any{"StringEquals": map[string]any{"ses:FromAddress": mailFrom}}
+		}
+		out = append(out, awsiam.NewPolicyStatement(p))
+	}
+	return out
+}
+
+// role makes a role with exactly these statements, as part of the role itself:
+// it never exists without them. What the CDK would add is left out.
+func role(scope constructs.Construct, id string, service string, all []access.Statement, bucket *string, mailFrom string) awsiam.IRole {
+	doc := awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Minimize: jsii.Bool(false)})
+	for _, s := range statements(all, bucket, mailFrom) {
+		doc.AddStatements(s)
+	}
+	r := awsiam.NewRole(scope, jsii.String(id), &awsiam.RoleProps{
+		AssumedBy:      awsiam.NewServicePrincipal(jsii.String(service), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"Own": doc},
+	})
+	explain(r, all)
+	return r.WithoutPolicyUpdates(nil)
+}
+
+// explain gives cdk-nag the written reason of every wildcard.
+func explain(c constructs.IConstruct, all []access.Statement) {
+	for _, s := range all {
+		if s.Reason == "" {
+			continue
+		}
+		var applies []any
+		for _, r := range s.Resources {
+			if i := strings.LastIndexAny(r, ":/"); strings.Contains(r, "*") {
+				tail := strings.ReplaceAll(r[i+1:], "*", `\*`)
+				applies = append(applies, map[string]string{"regex": `/^Resource::.*` + tail + `$/g`})
+			}
+		}
+		suppress(c, "AwsSolutions-IAM5", s.Sid+": "+s.Reason, applies...)
+	}
+}
+
+// suppress states why a rule of cdk-nag does not hold for a construct and what
+// is under it.
+func suppress(c constructs.IConstruct, id, reason string, applies ...any) {
+	s := &cdknag.NagPackSuppression{Id: jsii.String(id), Reason: jsii.String(reason)}
+	if len(applies) > 0 {
+		s.AppliesTo = &applies
+	}
+	cdknag.NagSuppressions_AddResourceSuppressions(c, &[]*cdknag.NagPackSuppression{s}, jsii.Bool(true))
+}

@@ -1,0 +1,60 @@
+package infra
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Settings are what an installation decides. They come from cdk.json's context
+// or from -c key=value on the command line; account and region from the CDK
+// CLI's own environment. Without account and region the templates are
+// environment-agnostic, which is how they are checked here.
+type Settings struct {
+	Account    string
+	Region     string
+	MailFrom   string // verified SES identity that mails come from
+	AlarmEmail string // subscriber of the alarm topic; "" for none
+	WebOrigin  string // origin that may call the API from a browser; "*" for any
+	Dist       string // folder with the built functions: <Dist>/<function>/bootstrap
+	Image      string // folder with the worker's image: Dockerfile and what it copies
+	Fonts      string // folder with the report's fonts
+	Closed     bool   // intake closed: the API answers 503 before anyone is charged
+}
+
+// Lookup reads one context value; ok is false where it is not set.
+type Lookup func(key string) (value string, ok bool)
+
+// SettingsFrom reads the settings, with defaults that make `cdk synth` work on
+// a fresh clone. It names every value that it cannot use.
+func SettingsFrom(get Lookup) (Settings, error) {
+	or := func(key, def string) string {
+		if v, ok := get(key); ok && v != "" {
+			return v
+		}
+		return def
+	}
+	s := Settings{
+		Account:    os.Getenv("CDK_DEFAULT_ACCOUNT"),
+		Region:     os.Getenv("CDK_DEFAULT_REGION"),
+		MailFrom:   or("mailFrom", "reports@example.com"),
+		AlarmEmail: or("alarmEmail", ""),
+		WebOrigin:  or("webOrigin", "*"),
+		Dist:       or("dist", ".local/dist"),
+		Image:      or("image", ".local/image"),
+		Fonts:      or("fonts", ".local/fonts"),
+	}
+	switch v := or("intake", "open"); v {
+	case "open":
+	case "closed":
+		s.Closed = true
+	default:
+		return Settings{}, fmt.Errorf("context value intake is %q: use open or closed", v)
+	}
+	for key, mail := range map[string]string{"mailFrom": s.MailFrom, "alarmEmail": s.AlarmEmail} {
+		if mail != "" && !strings.Contains(mail, "@") {
+			return Settings{}, fmt.Errorf("context value %s is %q: it must be a mail address", key, mail)
+		}
+	}
+	return s, nil
+}

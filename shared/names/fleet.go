@@ -1,0 +1,28 @@
+package names
+
+import "time"
+
+// The pose fleet as it is deployed.
+const (
+	WorkerPort       = 8080
+	BalancerPort     = 80
+	WorkerCPU        = 2048 // 1024 = 1 vCPU
+	WorkerMemoryMiB  = 4096
+	DefaultPoseModel = "full"
+	HealthPath       = "/healthz"
+	MaxWorkers       = 4 // scale-out limit of the fleet
+)
+
+// Timers of the load balancer in front of the workers. The worker's own server
+// keeps idle connections longer than the balancer does, or the balancer sends
+// requests into connections that are being closed and answers 502.
+const (
+	WorkerIdleTimeout   = ALBIdleTimeout + 60*time.Second
+	DeregistrationDelay = 30 * time.Second
+	HealthInterval      = 15 * time.Second
+	HealthTimeout       = 5 * time.Second
+)
+
+// MachineAlias is the alias of the state machine that new executions start by;
+// a deploy moves it to the new version a part at a time.
+const MachineAlias = "live"
