@@ -58,6 +58,9 @@ func (d Deps) create(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if err := d.admit(ctx, r.Athlete, key); err != nil {
+		return answer{}, err
+	}
 	row, _, err := d.Life.Create(ctx, r.Athlete, key, sub)
 	if err != nil {
 		return answer{}, err

@@ -46,6 +46,7 @@ type Deps struct {
 	Bucket     string
 	Steps      analysis.Stopper
 	MachineARN string
+	Closed     bool // the intake: new analyses are refused
 	Now        func() time.Time
 }
 
@@ -126,18 +127,36 @@ func (d Deps) handle(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (an
 		return answer{}, problem{Status: http.StatusNotFound, Code: "no_such_route", Title: "There is no such resource."}
 	}
 	r := request{APIGatewayV2HTTPRequest: ev}
-	claims := claimsOf(ev)
-	if r.Athlete = claims["sub"]; r.Athlete == "" {
-		return answer{}, problem{Status: http.StatusUnauthorized, Code: "unauthorised", Title: "The token names nobody."}
-	}
-	if operatorRoute(ev.RouteKey) && !slices.Contains(groups(claims["cognito:groups"]), names.OperatorGroup) {
-		return answer{}, problem{Status: http.StatusForbidden, Code: "operators_only", Title: "Operators only."}
-	}
 	var err error
+	if r.Athlete, err = caller(ev); err != nil {
+		return answer{}, err
+	}
 	if r.Body, err = body(ev); err != nil {
 		return answer{}, err
 	}
 	return fn(d, ctx, r)
+}
+
+// caller is who calls a route and may. The gateway has verified the token, but
+// not what kind it is: an ID token of the same pool passes its check, since the
+// pool puts the app's client id into that one's aud.
+func caller(ev events.APIGatewayV2HTTPRequest) (string, error) {
+	access := accessOf(ev.RouteKey)
+	if access == names.AccessPublic {
+		return "", nil
+	}
+	claims := claimsOf(ev)
+	if claims["token_use"] != "access" {
+		return "", problem{Status: http.StatusUnauthorized, Code: "unauthorised", Title: "An access token is needed."}
+	}
+	sub := claims["sub"]
+	if sub == "" {
+		return "", problem{Status: http.StatusUnauthorized, Code: "unauthorised", Title: "The token names nobody."}
+	}
+	if access == names.AccessOperator && !slices.Contains(groups(claims["cognito:groups"]), names.OperatorGroup) {
+		return "", problem{Status: http.StatusForbidden, Code: "operators_only", Title: "Operators only."}
+	}
+	return sub, nil
 }
 
 func body(ev events.APIGatewayV2HTTPRequest) ([]byte, error) {
@@ -167,13 +186,14 @@ func groups(claim string) []string {
 	return strings.FieldsFunc(claim, func(r rune) bool { return strings.ContainsRune("[], \"", r) })
 }
 
-func operatorRoute(key string) bool {
+// accessOf is who may call a route; an undeclared one is the operators'.
+func accessOf(key string) names.Access {
 	for _, r := range names.Routes() {
 		if r.Key() == key {
-			return r.Access == names.AccessOperator
+			return r.Access
 		}
 	}
-	return true // an undeclared route is nobody's
+	return names.AccessOperator
 }
 
 // respond writes a JSON answer.

@@ -51,6 +51,17 @@ func TestAccess(t *testing.T) {
 	w.send(w.fn, ev).want(t, 401, "unauthorised")
 }
 
+// API Gateway's JWT authorizer does not look at token_use; an ID token of the
+// same pool passes it.
+func TestOnlyAccessTokensCount(t *testing.T) {
+	w := newWorld(t)
+	for _, use := range []string{"id", "refresh", ""} {
+		ev := call{route: "GET /v1/credits"}.event()
+		ev.RequestContext.Authorizer.JWT.Claims["token_use"] = use
+		w.send(w.fn, ev).want(t, 401, "unauthorised")
+	}
+}
+
 func TestCreate(t *testing.T) {
 	w := newWorld(t)
 	w.do(call{route: "POST /v1/analyses", key: "k", body: goodBody}).want(t, 402, "no_credit")

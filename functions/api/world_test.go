@@ -162,7 +162,7 @@ func (c call) event() events.APIGatewayV2HTTPRequest {
 	if sub == "" {
 		sub = athlete
 	}
-	claims := map[string]string{"sub": sub}
+	claims := map[string]string{"sub": sub, "token_use": "access"}
 	if c.groups != "" {
 		claims["cognito:groups"] = c.groups
 	}

@@ -243,11 +243,12 @@ func (c *Cloud) servers(context.Context) error {
 
 // serve opens the endpoint and the HTTP API.
 func (c *Cloud) serve(context.Context) error {
-	api, err := httpapi.New(httpapi.Config{Lambda: c.lambda, Auth: c.issuer.Authorizer(), Log: c.cfg.Log})
+	api, err := httpapi.New(httpapi.Config{Lambda: c.lambda, Auth: c.issuer.Authorizer(), Log: c.cfg.Log,
+		CORS: &httpapi.CORS{Origins: c.webOrigins()}})
 	if err != nil {
 		return fmt.Errorf("HTTP API: %w", err)
 	}
-	c.server.Handler = &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept}
+	c.server.Handler = bucketCORS(c.webOrigins(), &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept})
 	c.apiServer.Handler = api
 	c.running.Go(func() { _ = c.server.Serve(c.listener) }) // ends when Close closes it
 	c.running.Go(func() { _ = c.apiServer.Serve(c.apiListener) })

@@ -32,6 +32,9 @@ type Config struct {
 	// Addr is the endpoint's address on loopback, and APIAddr the HTTP API's.
 	// Default: a free port.
 	Addr, APIAddr string
+	// WebOrigins are the origins whose pages may use the HTTP API and upload to the
+	// bucket, beside the API's own.
+	WebOrigins []string
 	// Root is the project's folder, with node_modules. Default: found upwards from
 	// the working directory.
 	Root string

@@ -20,7 +20,11 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Notices.Env, names.Effects.Env, names.PoseJobs.Env,
-		names.Usage.Env, names.Prices.Env, names.EnvBucket, names.EnvStateMachineARN)
+		names.Usage.Env, names.Prices.Env, names.EnvBucket, names.EnvStateMachineARN, names.EnvIntake)
+	closed, err := api.IntakeClosed(env[names.EnvIntake])
+	if err != nil {
+		wire.Fatal(err)
+	}
 	cfg := wire.Lambda()
 	db, objects := dynamodb.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	lambda.Start(api.New(api.Deps{
@@ -34,5 +38,6 @@ func main() {
 		Bucket:     env[names.EnvBucket],
 		Steps:      sfn.NewFromConfig(cfg),
 		MachineARN: env[names.EnvStateMachineARN],
+		Closed:     closed,
 	}))
 }

@@ -102,7 +102,12 @@ func (i *Issuer) Token(sub string, groups []string, ttl time.Duration) (string, 
 	if len(groups) > 0 {
 		claims["cognito:groups"] = groups
 	}
-	t := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
+	return i.Sign(claims)
+}
+
+// Sign makes a token of any claims: of another kind, time or audience too.
+func (i *Issuer) Sign(claims map[string]any) (string, error) {
+	t := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims(claims))
 	t.Header["kid"] = i.kid
 	signed, err := t.SignedString(i.key)
 	if err != nil {
@@ -121,9 +126,10 @@ func (i *Issuer) JWKS(context.Context) ([]byte, error) {
 	}}})
 }
 
-// Authorizer checks this issuer's access tokens.
+// Authorizer checks this issuer's tokens. As in AWS, their kind is left to the
+// function.
 func (i *Issuer) Authorizer() *Authorizer {
-	return &Authorizer{Issuer: IssuerURL, Audience: []string{ClientID}, TokenUse: "access", JWKS: i.JWKS}
+	return &Authorizer{Issuer: IssuerURL, Audience: []string{ClientID}, JWKS: i.JWKS}
 }
 
 // ServeHTTP serves /.well-known/jwks.json, for whoever wants to check a token.
