@@ -287,17 +287,16 @@ func TestReadResult(t *testing.T) {
 func FuzzAnalyse(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, uint16(60), uint8(3))
 	f.Add([]byte("any bytes at all, to be coordinates"), uint16(200), uint8(1))
+	f.Add([]byte{128, 128, 255, 254, 253, 0, 2, 3, 9}, uint16(3), uint8(7))
+	bowler := jointsOf(f, "bowler")
 	f.Fuzz(func(t *testing.T, noise []byte, n uint16, every uint8) {
 		if len(noise) == 0 || len(noise) > 4096 {
 			return
 		}
-		k := 0
+		at := 0
 		next := func() float64 {
-			b := noise[k%len(noise)]
-			k = k*31 + 7
-			if k < 0 {
-				k = -(k + 1)
-			}
+			b := noise[at%len(noise)]
+			at++
 			switch b {
 			case 255:
 				return math.NaN()
@@ -308,17 +307,30 @@ func FuzzAnalyse(f *testing.F) {
 			}
 			return float64(b)
 		}
-		tr := pose.Track{Width: 640, Height: 360}
-		for i := range int(n % 400) {
-			fr := pose.Frame{Index: i, Time: float64(i)/60 + next()/1e4, Score: next() / 200}
-			if every == 0 || i%int(every) != 0 {
-				fr.Points = make([]pose.Point, pose.Landmarks)
-				for j := range fr.Points {
-					fr.Points[j] = pose.Point{X: next() * 2, Y: next() + float64(j), Visibility: next() / 200}
-				}
+		// A true delivery, disturbed at some frames and landmarks.
+		tr := each(bowler, func(i int, fr *pose.Frame) {
+			if every == 0 || i%int(every) != int(n)%int(every) {
+				return
 			}
-			tr.Frames = append(tr.Frames, fr)
-		}
+			switch next() {
+			case 0:
+				fr.Points, fr.Score = nil, 0
+				return
+			case 1:
+				fr.Time = next()
+			case 2:
+				swapSides(fr, pose.LeftShoulder, pose.LeftHip)
+			case 3:
+				swapSides(fr, pose.LeftHip, pose.Landmarks)
+			}
+			for range 1 + n%5 {
+				next()
+				k := int(noise[at%len(noise)]) % pose.Landmarks
+				fr.Points[k].X += next() - 128
+				fr.Points[k].Y += next() - 128
+				fr.Points[k].Visibility = next() / 250
+			}
+		})
 		c := Analyse(0, tr)
 		if c.Refused == "" {
 			finiteOnly(t, c)

@@ -58,7 +58,8 @@ const (
 )
 
 // Phase is an instant of the delivery with its picture. Time may lie between
-// frames; Frame is the nearest one, and Points are that frame's landmarks.
+// frames; Frame is the nearest one, and Points are that frame's landmarks after
+// cleaning: one whose visibility is 0 is absent, and its place means nothing.
 type Phase struct {
 	Name     PhaseName    `json:"name"`
 	Time     float64      `json:"time"` // seconds from the first frame
