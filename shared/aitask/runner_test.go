@@ -295,7 +295,7 @@ func TestAnswerThatCannotBeStoredIsNotPaidAgainAtOnce(t *testing.T) {
 func TestRulesThroughTheRunner(t *testing.T) {
 	w := newWorld(t, good)
 	w.model = "rules"
-	in := Input{Result: measured(t, "bowler.heavy")}
+	in := Input{Result: measured(t, "bowler.full")}
 	out, err := w.runner().Run(t.Context(), w.run, Findings, in)
 	if err != nil {
 		t.Fatal(err)
