@@ -112,14 +112,53 @@ func Of(program string) ([]Statement, error) {
 	return s, nil
 }
 
-// Lambda lists what every function may do beside that: write its own log, and
-// send trace segments.
-func Lambda(function string) []Statement {
-	return []Statement{
+// Lambda lists what a function may do because of how it is started and where it
+// runs: write its own log, send trace segments, read its stream, hand on what
+// failed, and have an address in the network.
+func Lambda(f names.Function) []Statement {
+	all := []Statement{
 		{Sid: "Log", Actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
-			Resources: []string{"arn:${AWS::Partition}:logs:" + account + "log-group:" + LogGroup(function) + ":*"},
+			Resources: []string{"arn:${AWS::Partition}:logs:" + account + "log-group:" + LogGroup(f.Name) + ":*"},
 			Reason:    "Lambda names the streams of the function's own log group"},
 		{Sid: "Trace", Actions: []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, Resources: []string{"*"},
 			Reason: "X-Ray has no resource level for these actions"},
+	}
+	if f.Stream != nil {
+		all = append(all,
+			Statement{Sid: "Stream", Actions: []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"},
+				Resources: []string{TableARN(*f.Stream) + "/stream/*"},
+				Reason:    "a stream's name is the time at which it was made"},
+			Statement{Sid: "Streams", Actions: []string{"dynamodb:ListStreams"}, Resources: []string{"*"},
+				Reason: "DynamoDB has no resource level for this action"})
+	}
+	if f.Stream != nil || f.Ended || f.Every > 0 {
+		all = append(all, Statement{Sid: "GivenUp", Actions: []string{"sqs:SendMessage"}, Resources: []string{QueueARN(names.EventsDead)}})
+	}
+	if f.VPC {
+		all = append(all, Statement{Sid: "Network", Actions: []string{
+			"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+			"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses"},
+			Resources: []string{"*"}, Reason: "Lambda makes and removes the function's network interfaces by itself; their ids are not known before"})
+	}
+	return all
+}
+
+// Machine lists what the state machine's role may do. Every version of a
+// function stays allowed, so that a run in flight keeps the versions that its
+// definition names.
+func Machine() []Statement {
+	invoke := Statement{Sid: "Invoke", Actions: []string{"lambda:InvokeFunction"},
+		Reason: "every published version: runs in flight keep the versions that their definition names"}
+	for _, f := range names.Functions() {
+		if f.State {
+			invoke.Resources = append(invoke.Resources, FunctionARN(f.Name)+":*")
+		}
+	}
+	return []Statement{invoke,
+		{Sid: "LogDelivery", Actions: []string{"logs:CreateLogDelivery", "logs:GetLogDelivery", "logs:UpdateLogDelivery",
+			"logs:DeleteLogDelivery", "logs:ListLogDeliveries", "logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"},
+			Resources: []string{"*"}, Reason: "CloudWatch Logs has no resource level for the delivery of vended logs"},
+		{Sid: "Trace", Actions: []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules", "xray:GetSamplingTargets"},
+			Resources: []string{"*"}, Reason: "X-Ray has no resource level for these actions"},
 	}
 }

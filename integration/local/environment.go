@@ -41,6 +41,7 @@ func (p Place) Values() map[string]string {
 		names.EnvModels:          filepath.Join(npm, "@mediapipe/pose"),
 		names.EnvORT:             filepath.Join(npm, "onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"),
 		names.EnvPoseModel:       names.DefaultPoseModel,
+		names.EnvIntake:          names.IntakeOpen,
 	}
 	for _, t := range names.Tables() {
 		v[t.Env] = t.Name

@@ -26,3 +26,7 @@ const (
 // MachineAlias is the alias of the state machine that new executions start by;
 // a deploy moves it to the new version a part at a time.
 const MachineAlias = "live"
+
+// EventsDead is the dead-letter queue of what starts functions by itself:
+// stream records, events and schedules that were given up.
+const EventsDead = Prefix + "events-dead"

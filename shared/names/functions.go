@@ -63,6 +63,7 @@ type Function struct {
 	Stream   *Table        // source: this table's stream
 	Every    time.Duration // source: a schedule
 	Ended    bool          // source: EventBridge, executions that failed, timed out or were aborted
+	VPC      bool          // calls through the pose workers' load balancer, from inside the network
 }
 
 // ARNPlaceholder is the name by which a definition refers to the function:
@@ -79,7 +80,7 @@ func Functions() []Function {
 	ai := []string{an, ef, Usage.Env, Prices.Env, EnvBucket, EnvParameters}
 	return []Function{
 		{Name: FnAPI, Package: Zip, Timeout: 28 * time.Second, MemoryMB: 512,
-			Env: []string{an, cr, ef, no, pj, Usage.Env, Prices.Env, EnvBucket, EnvStateMachineARN, EnvParameters}},
+			Env: []string{an, cr, ef, no, pj, Usage.Env, Prices.Env, EnvBucket, EnvStateMachineARN, EnvParameters, EnvIntake}},
 		{Name: FnBegin, Package: Zip, Timeout: 10 * time.Second, MemoryMB: 256, State: true, Env: []string{an, EnvParameters}},
 		{Name: FnWake, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: []string{an, ef, EnvCluster, EnvPoseService}},
 		{Name: FnPrecheck, Package: Image, Timeout: 120 * time.Second, MemoryMB: 2048, State: true,
