@@ -35,6 +35,8 @@ var travelling = map[string]int{
 	"attempt":      20,
 	"execution":    82,
 	"task_token":   2048, // in a payload only
+	"entered":      40,   // likewise
+	"retry":        20,   // likewise
 	"result_key":   maxKey,
 	"findings_key": maxKey,
 	"coaching_key": maxKey,

@@ -5,6 +5,8 @@ package awaitpose
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -35,7 +37,11 @@ func (d Deps) run(ctx context.Context, in names.TokenIn) (Out, error) {
 	if in.AnalysisID == "" || in.Attempt < 1 || in.TaskToken == "" {
 		return Out{}, fault.New(fault.Permanent, "await pose: analysis_id, attempt and task_token are needed")
 	}
-	job, err := d.Jobs.Await(ctx, in.Run, in.TaskToken)
+	job, err := d.Jobs.Await(ctx, in)
+	if errors.Is(err, posejob.ErrStale) {
+		slog.WarnContext(ctx, "a slow duplicate: nothing done", "analysis_id", in.AnalysisID, "attempt", in.Attempt, "detail", err.Error())
+		return Out{job.State}, nil
+	}
 	if err != nil {
 		return Out{}, posejob.AsFault(err, "await pose")
 	}

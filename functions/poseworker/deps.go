@@ -92,6 +92,7 @@ type Deps struct {
 // Timers of the worker; a zero field takes its value from package names.
 type Timers struct {
 	Keeper     time.Duration // between two renewals
+	Show       time.Duration // between two writes of progress that moved
 	Call       time.Duration // deadline of each of the keeper's calls
 	NoProgress time.Duration // without a finished chunk or a decoded picture the pass is given up
 	Visibility time.Duration // of the message, from each renewal
@@ -107,6 +108,7 @@ func (t Timers) withDefaults() Timers {
 		}
 	}
 	set(&t.Keeper, names.KeeperPeriod)
+	set(&t.Show, names.ProgressPeriod)
 	set(&t.Call, t.Keeper/4)
 	set(&t.NoProgress, names.PoseNoProgress)
 	set(&t.Visibility, names.QueueVisibility)

@@ -41,18 +41,36 @@ type keeper struct {
 }
 
 // run renews at once, so that tokens registered around the claim are seen, and
-// then every period until ctx ends.
+// then every period until ctx ends. Between two renewals it shows progress that
+// can be seen, so that a status poll moves.
 func (k *keeper) run(ctx context.Context) {
-	tick := time.NewTicker(k.timers.Keeper)
+	tick, show := time.NewTicker(k.timers.Keeper), time.NewTicker(k.timers.Show)
 	defer tick.Stop()
-	for k.beat(ctx) {
+	defer show.Stop()
+	for ok := k.beat(ctx); ok; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			ok = k.beat(ctx)
 		case <-k.kick:
+			ok = k.beat(ctx)
+		case <-show.C:
+			ok = k.show(ctx)
 		}
 	}
+}
+
+// visible is how much of a pass must be done for it to be worth a write.
+const visible = 0.005
+
+// show writes progress if it has moved visibly since the last write.
+func (k *keeper) show(ctx context.Context) bool {
+	mark, _ := k.progress.current()
+	k.mu.Lock()
+	shown := k.job.Progress.Fraction
+	k.mu.Unlock()
+	return mark.Fraction < shown+visible || k.renew(ctx, mark)
 }
 
 // now asks for a renewal without waiting for it.

@@ -142,6 +142,18 @@ func (p *pass) move(i int, share float64, begun, doing string) posejob.Mark {
 	return p.keeper.progress.move(f, begun, "clip %d of %d: %s", i+1, p.clips, doing)
 }
 
+// lookedAt is how many pictures are decoded for each frame of a clip, the looks
+// of the search for the bowler among them.
+const lookedAt = 1.15
+
+// expect makes the pictures of clip i count as progress between two chunks.
+func (p *pass) expect(i int, info media.Info) {
+	if info.Frames > 0 {
+		all := 0.97 / float64(p.clips)
+		p.keeper.progress.expect(all/(lookedAt*float64(info.Frames)), float64(i)/float64(p.clips)+0.99*all)
+	}
+}
+
 // track follows the bowler through a clip, from the last checkpoint on.
 func (p *pass) track(ctx context.Context, i int, src string, info media.Info) (pose.Track, error) {
 	saved, err := p.store.load(ctx, p.job.Chunks(i))
@@ -159,6 +171,7 @@ func (p *pass) track(ctx context.Context, i int, src string, info media.Info) (p
 		return t.track, nil
 	}
 	p.move(i, share(t, info), posejob.CheckpointID(i, t.next()), "pose")
+	p.expect(i, info)
 	p.keeper.now()
 	err = p.d.Vision.Track(ctx, src, info, t.last, func(c pose.Chunk) error {
 		if err := ctx.Err(); err != nil {
@@ -195,6 +208,7 @@ func (p *pass) save(ctx context.Context, i int, c pose.Chunk, t tracked, info me
 		begun = ""
 	}
 	mark := p.move(i, share(t, info), begun, "pose")
+	p.expect(i, info)
 	job, err := p.d.Jobs.Checkpoint(ctx, p.job.Lease(), posejob.Saved{Clip: i, Chunk: c.Index, Checkpoint: cp, Again: again}, mark)
 	if errors.Is(err, posejob.ErrLost) {
 		p.keeper.cancel(err)

@@ -16,6 +16,8 @@ type progress struct {
 	mu    sync.Mutex
 	mark  posejob.Mark
 	moved time.Time // by the monotonic clock
+	step  float64   // what a picture is worth, until the next move
+	next  float64   // fraction that the pictures may lead to
 }
 
 func newProgress(now func() time.Time, from posejob.Progress) *progress {
@@ -28,10 +30,18 @@ func newProgress(now func() time.Time, from posejob.Progress) *progress {
 func (p *progress) move(fraction float64, begun, stage string, a ...any) posejob.Mark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.moved = time.Now()
+	p.moved, p.step = time.Now(), 0
 	p.mark = posejob.Mark{Begun: begun, Progress: posejob.Progress{
 		Fraction: max(p.mark.Fraction, min(fraction, 1)), Stage: fmt.Sprintf(stage, a...), MovedAt: p.now()}}
 	return p.mark
+}
+
+// expect says that each picture from here on is worth step of the whole, up to
+// the fraction that is due when they are done. It lasts until the next move.
+func (p *progress) expect(step, due float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.step, p.next = step, due
 }
 
 // pulse says that the pass moves although nothing is finished yet: a picture was
@@ -40,6 +50,9 @@ func (p *progress) pulse() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.moved, p.mark.MovedAt = time.Now(), p.now()
+	if p.step > 0 {
+		p.mark.Fraction = max(p.mark.Fraction, min(p.mark.Fraction+p.step, p.next))
+	}
 }
 
 // current is what the row is told, and how long nothing has moved.

@@ -6,6 +6,7 @@ package queuejob
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -50,7 +51,11 @@ func (d Deps) run(ctx context.Context, in names.TokenIn) (Out, error) {
 	if in.AnalysisID == "" || in.Attempt < 1 || in.TaskToken == "" {
 		return Out{}, fault.New(fault.Permanent, "queue job: analysis_id, attempt and task_token are needed")
 	}
-	job, err := d.Jobs.Enqueue(ctx, in.Run, in.TaskToken)
+	job, err := d.Jobs.Enqueue(ctx, in)
+	if errors.Is(err, posejob.ErrStale) {
+		slog.WarnContext(ctx, "a slow duplicate: nothing done", "analysis_id", in.AnalysisID, "attempt", in.Attempt, "detail", err.Error())
+		return Out{State: job.State}, nil
+	}
 	if err != nil {
 		return Out{}, posejob.AsFault(err, "queue job")
 	}

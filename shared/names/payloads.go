@@ -39,10 +39,16 @@ type VerdictOut struct {
 	ResultKey string `json:"result_key"`
 }
 
-// TokenIn is the payload of QueueJob and AwaitPose.
+// TokenIn is the payload of QueueJob and AwaitPose. Entered and Retry say which
+// visit of the state, and which try of that visit, the token belongs to
+// ($$.State.EnteredTime and RetryCount): a slow call of an earlier one must not
+// undo what a later one has registered. A definition of an earlier release
+// sends neither.
 type TokenIn struct {
 	Run
 	TaskToken string `json:"task_token"`
+	Entered   string `json:"entered,omitempty"`
+	Retry     int    `json:"retry,omitempty"`
 }
 
 // ClaimedOut is the output of QueueJob's token: a worker owns the job.

@@ -6,6 +6,7 @@ import "time"
 // a job from running twice or waiting for ever; timers_test.go states them.
 const (
 	KeeperPeriod      = 20 * time.Second // renewals of lease, visibility and token
+	ProgressPeriod    = 4 * time.Second  // between two writes of a pass' progress, when it has moved
 	LeaseDuration     = 60 * time.Second // a pose lease without renewal
 	ClockSkew         = 15 * time.Second // bound on the difference of two clocks
 	QueueVisibility   = 90 * time.Second

@@ -3,16 +3,20 @@ package posejob
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strings"
+	"time"
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/stamp"
 )
 
 // rounds bounds how often an operation looks again after it lost a race.
 const rounds = 8
 
-// Enqueue registers token1 with the job of this attempt, creating the job when
+// Enqueue registers a token 1 with the job of this attempt, creating the job when
 // it is new, and gives the row as it then stands: a job that is claimed by a
 // live owner, done or failed is the caller's to answer. A repeated call only
 // replaces the token. A row of an earlier attempt starts afresh and keeps its
@@ -20,8 +24,11 @@ const rounds = 8
 //
 // A token 2 found on the row is dead: its state has been left without a result.
 // That counts as a return to dispatch; the third without a new checkpoint fails
-// the job. ErrEnded says that the analysis has ended or is at a later attempt.
-func (s *Store) Enqueue(ctx context.Context, run names.Run, token1 string) (Job, error) {
+// the job. ErrEnded says that the analysis has ended or is at a later attempt,
+// ErrStale (with the Job) that this call is a slow duplicate of an earlier visit.
+// On the HTTP road nobody waits for the claim, and the token is "".
+func (s *Store) Enqueue(ctx context.Context, in names.TokenIn) (Job, error) {
+	run, token1, visit := in.Run, in.TaskToken, visitOf(in)
 	row, err := analysis.Get(ctx, s.DB, s.Analyses, run.AnalysisID)
 	if err != nil {
 		return Job{}, fmt.Errorf("enqueue: %w", err)
@@ -32,7 +39,7 @@ func (s *Store) Enqueue(ctx context.Context, run names.Run, token1 string) (Job,
 	}
 	c := s.replaceToken(run, token1)
 	for range rounds {
-		job, err := s.update(ctx, run.AnalysisID, "enqueue", c)
+		job, err := s.update(ctx, run.AnalysisID, "enqueue", c.visitedBy(visit))
 		r := asRefused(err)
 		if r == nil {
 			return job, err
@@ -44,6 +51,8 @@ func (s *Store) Enqueue(ctx context.Context, run names.Run, token1 string) (Job,
 			return *w, fmt.Errorf("enqueue %s at attempt %d: %w (attempt %d)", run.AnalysisID, run.Attempt, ErrEnded, w.Attempt)
 		case w.Attempt < run.Attempt:
 			c = s.startAfresh(run, token1, *w)
+		case visit != "" && w.Visit > visit:
+			return *w, fmt.Errorf("enqueue %s of %s: %w (%s)", run.AnalysisID, visit, ErrStale, w.Visit)
 		case w.Token2 == "":
 			c = s.replaceToken(run, token1)
 		default:
@@ -78,6 +87,7 @@ func (s *Store) create(run names.Run, token1 string) change {
 	return change{
 		expr:   fresh + ", #fence = :zero",
 		cond:   "attribute_not_exists(#analysis_id)",
+		fresh:  true,
 		values: s.freshValues(run, token1),
 	}
 }
@@ -89,6 +99,7 @@ func (s *Store) startAfresh(run names.Run, token1 string, old Job) change {
 		expr: fresh + " REMOVE #token2, #owner, #until, #message, #begun, #engine, #model, " +
 			"#result, #failure, #claimed_at, #ended_at",
 		cond:   "#attempt = :old",
+		fresh:  true,
 		values: v,
 	}
 }
@@ -119,20 +130,50 @@ func (s *Store) countReturn(run names.Run, token1 string, old Job) change {
 	return c
 }
 
-// Await registers token2 with the job of this attempt and gives the row as it
+// Await registers a token 2 with the job of this attempt and gives the row as it
 // then stands: a job that is done or failed, or that nobody owns any more, is
-// the caller's to answer. ErrEnded says that the row is at a later attempt.
-func (s *Store) Await(ctx context.Context, run names.Run, token2 string) (Job, error) {
+// the caller's to answer. ErrEnded says that the row is at a later attempt,
+// ErrStale (with the Job) that this call is a slow duplicate of an earlier visit.
+func (s *Store) Await(ctx context.Context, in names.TokenIn) (Job, error) {
+	run, visit := in.Run, visitOf(in)
 	job, err := s.update(ctx, run.AnalysisID, "await", change{
 		expr:   "SET #token2 = :token2",
 		cond:   "#attempt = :attempt",
-		values: map[string]any{":token2": token2, ":attempt": run.Attempt},
-	})
+		values: map[string]any{":token2": in.TaskToken, ":attempt": run.Attempt},
+	}.visitedBy(visit))
 	if r := asRefused(err); r != nil {
 		if r.winner == nil || r.winner.Attempt < run.Attempt {
 			return Job{}, fmt.Errorf("await %s at attempt %d: %w", run.AnalysisID, run.Attempt, ErrNoJob)
 		}
+		if r.winner.Attempt == run.Attempt {
+			return *r.winner, fmt.Errorf("await %s of %s: %w (%s)", run.AnalysisID, visit, ErrStale, r.winner.Visit)
+		}
 		return *r.winner, fmt.Errorf("await %s at attempt %d: %w (attempt %d)", run.AnalysisID, run.Attempt, ErrEnded, r.winner.Attempt)
 	}
 	return job, err
+}
+
+// visitOf names a try of a state's visit so that later ones sort behind earlier
+// ones; "" when the payload does not say, which leaves the order unguarded.
+func visitOf(in names.TokenIn) string {
+	at, err := time.Parse(time.RFC3339Nano, in.Entered)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s/%03d", stamp.Format(at), in.Retry)
+}
+
+// visitedBy makes a change one of a visit: it is refused once a later visit has
+// been here.
+func (c change) visitedBy(visit string) change {
+	if visit == "" {
+		return c
+	}
+	c.expr = strings.Replace(c.expr, "SET ", "SET #visit = :visit, ", 1)
+	c.values = maps.Clone(c.values)
+	c.values[":visit"] = visit
+	if !c.fresh {
+		c.cond += " AND (attribute_not_exists(#visit) OR #visit <= :visit)"
+	}
+	return c
 }

@@ -30,7 +30,7 @@ func TestEnqueue(t *testing.T) {
 	t.Run("LostAnswerIsRepeated", func(t *testing.T) {
 		w := newWorld(t)
 		f := &dynamotest.Faults{Next: dynamotest.First(1, "UpdateItem", dynamotest.Lost)}
-		j, err := w.storeOn(w.srv.Faulty(f)).Enqueue(t.Context(), w.run, "t1")
+		j, err := w.storeOn(w.srv.Faulty(f)).Enqueue(t.Context(), names.TokenIn{Run: w.run, TaskToken: "t1"})
 		if err != nil || j.Token1 != "t1" {
 			t.Errorf("enqueue with a lost answer: %+v, %v", j, err)
 		}
@@ -47,7 +47,7 @@ func TestEnqueue(t *testing.T) {
 	t.Run("AnalysisEnded", func(t *testing.T) {
 		w := newWorld(t)
 		w.analysis(analysis.Failed, 1)
-		if _, err := w.store.Enqueue(t.Context(), w.run, "t1"); !errors.Is(err, posejob.ErrEnded) {
+		if _, err := w.store.Enqueue(t.Context(), names.TokenIn{Run: w.run, TaskToken: "t1"}); !errors.Is(err, posejob.ErrEnded) {
 			t.Errorf("enqueue after the end: %v", err)
 		}
 	})
@@ -77,7 +77,7 @@ func TestEnqueue(t *testing.T) {
 		w.enqueue("t1")
 		w.analysis(analysis.Analysing, 1) // a stale read could not be worse than this
 		w.run.Attempt = 1
-		if _, err := w.store.Enqueue(t.Context(), w.run, "old"); !errors.Is(err, posejob.ErrEnded) {
+		if _, err := w.store.Enqueue(t.Context(), names.TokenIn{Run: w.run, TaskToken: "old"}); !errors.Is(err, posejob.ErrEnded) {
 			t.Errorf("enqueue of an earlier attempt: %v", err)
 		}
 	})
@@ -136,7 +136,7 @@ func TestReturnsToDispatch(t *testing.T) {
 			}
 			return dynamotest.OK
 		}
-		j, err := w.storeOn(w.srv.Faulty(f)).Enqueue(t.Context(), w.run, "t1b")
+		j, err := w.storeOn(w.srv.Faulty(f)).Enqueue(t.Context(), names.TokenIn{Run: w.run, TaskToken: "t1b"})
 		if err != nil || j.Returns != 1 || j.Token1 != "t1b" {
 			t.Errorf("returns = %d, token %q, %v", j.Returns, j.Token1, err)
 		}
@@ -191,7 +191,7 @@ func TestAwaitAndCompleteMeet(t *testing.T) {
 			l := w.claim("a" + string(rune('0'+w.run.Attempt))).Lease()
 			sees := make(chan bool, 2)
 			go func() {
-				j, err := w.store.Await(t.Context(), w.run, "t2")
+				j, err := w.store.Await(t.Context(), names.TokenIn{Run: w.run, TaskToken: "t2"})
 				sees <- err == nil && j.State == posejob.Done
 			}()
 			go func() {
@@ -220,7 +220,7 @@ func TestAwaitAndCompleteMeet(t *testing.T) {
 		w.run.Attempt = 2
 		w.enqueue("t1")
 		w.run.Attempt = 1
-		if _, err := w.store.Await(t.Context(), w.run, "t2"); !errors.Is(err, posejob.ErrEnded) {
+		if _, err := w.store.Await(t.Context(), names.TokenIn{Run: w.run, TaskToken: "t2"}); !errors.Is(err, posejob.ErrEnded) {
 			t.Errorf("await of an earlier attempt: %v", err)
 		}
 		if w.get().Token2 != "" {
@@ -229,7 +229,7 @@ func TestAwaitAndCompleteMeet(t *testing.T) {
 	})
 	t.Run("NoJob", func(t *testing.T) {
 		w := newWorld(t)
-		if _, err := w.store.Await(t.Context(), w.run, "t2"); !errors.Is(err, posejob.ErrNoJob) {
+		if _, err := w.store.Await(t.Context(), names.TokenIn{Run: w.run, TaskToken: "t2"}); !errors.Is(err, posejob.ErrNoJob) {
 			t.Errorf("await without a job: %v", err)
 		}
 	})

@@ -23,6 +23,9 @@ var (
 	// ErrFinished says that the job is done or failed already; the Job that comes
 	// with it holds the outcome and the tokens.
 	ErrFinished = errors.New("pose job finished already")
+	// ErrStale says that a later visit of the run's states has registered its token
+	// already: the caller is a slow duplicate, to whom nobody listens.
+	ErrStale = errors.New("a later visit has registered its token")
 	// ErrNoJob says that there is no such job.
 	ErrNoJob = errors.New("no such pose job")
 )

@@ -59,7 +59,7 @@ func (w *world) analysis(s analysis.Status, attempt int) {
 
 func (w *world) enqueue(token string) posejob.Job {
 	w.t.Helper()
-	j, err := w.store.Enqueue(w.t.Context(), w.run, token)
+	j, err := w.store.Enqueue(w.t.Context(), names.TokenIn{Run: w.run, TaskToken: token})
 	if err != nil {
 		w.t.Fatalf("enqueue: %v", err)
 	}
@@ -77,7 +77,7 @@ func (w *world) claim(owner string) posejob.Job {
 
 func (w *world) await(token string) posejob.Job {
 	w.t.Helper()
-	j, err := w.store.Await(w.t.Context(), w.run, token)
+	j, err := w.store.Await(w.t.Context(), names.TokenIn{Run: w.run, TaskToken: token})
 	if err != nil {
 		w.t.Fatalf("await: %v", err)
 	}

@@ -57,6 +57,7 @@ type Job struct {
 
 	Token1 string `dynamodbav:"token1,omitempty"` // waits for a claim
 	Token2 string `dynamodbav:"token2,omitempty"` // waits for the end
+	Visit  string `dynamodbav:"visit,omitempty"`  // of the run's state whose token was registered last; they sort by time
 
 	Engine      string                `dynamodbav:"engine,omitempty"` // what made the checkpoints
 	Model       string                `dynamodbav:"model,omitempty"`

@@ -97,6 +97,7 @@ type change struct {
 	expr, cond string
 	values     map[string]any
 	names      map[string]string // names that are not their own attribute
+	fresh      bool              // the row starts anew: no earlier visit counts
 }
 
 // refused is the error of a change whose condition did not hold.

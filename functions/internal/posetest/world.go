@@ -87,7 +87,7 @@ func (w *World) Job() posejob.Job {
 func (w *World) Dispatch(run names.Run) (token string) {
 	w.T.Helper()
 	token = w.Tokens.Open()
-	if _, err := w.Jobs.Enqueue(w.T.Context(), run, token); err != nil {
+	if _, err := w.Jobs.Enqueue(w.T.Context(), names.TokenIn{Run: run, TaskToken: token}); err != nil {
 		w.T.Fatal(err)
 	}
 	w.Queue.Send(run.AnalysisID)
@@ -98,7 +98,7 @@ func (w *World) Dispatch(run names.Run) (token string) {
 func (w *World) Await(run names.Run) (token string) {
 	w.T.Helper()
 	token = w.Tokens.Open()
-	if _, err := w.Jobs.Await(w.T.Context(), run, token); err != nil {
+	if _, err := w.Jobs.Await(w.T.Context(), names.TokenIn{Run: run, TaskToken: token}); err != nil {
 		w.T.Fatal(err)
 	}
 	return token

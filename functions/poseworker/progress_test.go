@@ -1,0 +1,46 @@
+package poseworker
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"fastbowlinglab/functions/internal/posetest"
+)
+
+// The row shows pictures that were decoded, long before a chunk is saved, and
+// no more often than the period of showing allows.
+func TestProgressIsShownBetweenCheckpoints(t *testing.T) {
+	w := posetest.New(t, 1)
+	w.Dispatch(w.Run)
+	goOn, pictures := make(chan struct{}), 0
+	s := &sight{chunks: 2, frames: 200}
+	s.before = func(ctx context.Context, chunk int) error {
+		for chunk == 0 {
+			select {
+			case <-goOn:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Millisecond):
+				if pictures++; pictures <= 150 {
+					s.pulse(ctx)
+				}
+			}
+		}
+		return nil
+	}
+	d := depsFor(w, w.DB, s)
+	d.Timers.Keeper, d.Timers.Show = time.Minute, 20*time.Millisecond // no renewal shows it
+	d.Jobs.Lease, d.Keeper.Jobs.Lease = 3*time.Minute, 3*time.Minute
+	start(t, d)
+	posetest.Eventually(t, 20*time.Second, "half of the pass shown without a checkpoint", func() bool {
+		j := w.Job()
+		return j.Progress.Fraction > 0.5 && len(j.Checkpoints) == 0
+	})
+	if f := w.Job().Progress.Fraction; f >= 0.97 {
+		t.Errorf("%.2f of the pass shown before its first checkpoint", f)
+	}
+	close(goOn)
+	posetest.Eventually(t, 20*time.Second, "the end", func() bool { return w.Job().State.Ended() })
+}
