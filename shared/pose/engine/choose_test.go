@@ -65,6 +65,19 @@ func TestTheRunnerIsTheBowler(t *testing.T) {
 	}
 }
 
+// TestSeldomLooksKeepTheRunner takes every second look away: a long clip.
+func TestSeldomLooksKeepTheRunner(t *testing.T) {
+	var looks [][]sighting
+	for i, l := range scene(4, 0, at(0.5, 0.1), running(0.02, 0.24, 0.06)) {
+		if i%2 == 0 {
+			looks = append(looks, l)
+		}
+	}
+	if w := bowler(link(looks)); len(w) != 20 || w[0].Radius != 0.06 {
+		t.Errorf("%d sightings, radius %g", len(w), w[0].Radius)
+	}
+}
+
 func TestRunningTowardsTheCamera(t *testing.T) {
 	grows := func(t float64) (float64, float64) { return 0.5, 0.03 * math.Exp(0.35*t) }
 	w := bowler(link(scene(3, 0, at(0.8, 0.06), grows)))

@@ -7,27 +7,38 @@ import (
 
 // Linking joins sightings into ways of one person each.
 const (
-	linkReach  = 1.0 // body radii between where someone is expected and seen
-	linkGrowth = 1.5 // ratio of sizes
-	linkGap    = 0.7 // seconds unseen
-	joinGap    = 2.0 // seconds between two ways that are taken for one person's
-	motionBase = 0.45
+	linkGrowth = 1.5  // ratio of sizes
+	linkGap    = 0.7  // seconds unseen
+	joinGap    = 2.0  // seconds between two ways that are taken for one person's
+	mostJoin   = 3.0  // body radii between their ends
+	motionBase = 0.45 // seconds over which movement is taken
 )
+
+// reach is how far from the expected place someone may be seen after dt seconds,
+// in body radii (a sprinter makes five or six a second). Without a speed to go
+// by, the expected place is the last one.
+func reach(dt float64, known bool) float64 {
+	if known {
+		return 0.6 + 3*dt
+	}
+	return 0.4 + 6*dt
+}
 
 // way is one person's sightings, in order.
 type way []sighting
 
-// expect tells where the person will be on the ground at time t.
-func (w way) expect(t float64) (gx, gy float64) {
+// expect tells where the person will be on the ground at time t, and whether
+// their speed is known.
+func (w way) expect(t float64) (gx, gy float64, known bool) {
 	last := w[len(w)-1]
 	gx, gy = last.GX, last.GY
 	for i := len(w) - 2; i >= 0; i-- {
 		if dt := last.Time - w[i].Time; dt >= 0.1 {
 			f := (t - last.Time) / dt
-			return gx + (last.GX-w[i].GX)*f, gy + (last.GY-w[i].GY)*f
+			return gx + (last.GX-w[i].GX)*f, gy + (last.GY-w[i].GY)*f, true
 		}
 	}
-	return gx, gy
+	return gx, gy, false
 }
 
 // link joins the sightings of a clip into ways, nearest first at every look.
@@ -59,11 +70,11 @@ func match(open []way, seen []sighting) []way {
 	var pairs []pair
 	for i, w := range open {
 		for j, s := range seen {
-			gx, gy := w.expect(s.Time)
+			gx, gy, known := w.expect(s.Time)
 			last := w[len(w)-1]
 			size := math.Sqrt(last.Radius * s.Radius)
 			cost := math.Hypot(s.GX-gx, s.GY-gy) / size
-			if grown := math.Abs(math.Log(s.Radius / last.Radius)); grown < math.Log(linkGrowth) && cost < linkReach {
+			if grown := math.Abs(math.Log(s.Radius / last.Radius)); grown < math.Log(linkGrowth) && cost < reach(s.Time-last.Time, known) {
 				pairs = append(pairs, pair{i, j, cost + grown})
 			}
 		}
@@ -163,10 +174,10 @@ func nearestEnd(w way, rest []way) int {
 			continue
 		}
 		a, b := first[len(first)-1], second[0]
-		gx, gy := first.expect(b.Time)
+		gx, gy, known := first.expect(b.Time)
 		off := math.Hypot(b.GX-gx, b.GY-gy) / math.Sqrt(a.Radius*b.Radius)
 		grown := math.Abs(math.Log(b.Radius / a.Radius))
-		if off > linkReach*(1+gap) || grown > math.Log(linkGrowth) {
+		if off > min(reach(gap, known), mostJoin) || grown > math.Log(linkGrowth) {
 			continue
 		}
 		if cost := off + gap + grown; cost < least {

@@ -13,7 +13,7 @@ import (
 const (
 	scoutEvery  = 0.12 // seconds between looks
 	scoutMost   = 400  // looks at a clip; a long one is looked at less often,
-	scoutSeldom = 0.3  // but so often that a runner is still the same person at the next
+	scoutSeldom = 0.2  // but so often that a runner is still the same person at the next
 	scoutSide   = 1280 // pixels, longer side
 )
 
