@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -27,16 +26,28 @@ import (
 	"fastbowlinglab/statemachine"
 )
 
-// Options of a run.
+// Options of a run. Every function given must decide by its arguments alone.
 type Options struct {
-	Seed     uint64
-	Start    time.Time                              // when the run begins; zero: 2026-03-01
-	Faults   func(*rand.Rand, Call) Fault           // nil: none
-	Events   func(*rand.Rand, string) int           // how often an event (notice, ended) is delivered; nil: once
-	Override map[string]func(*Cloud) lambda.Handler // functions replaced, by name
-	Vision   poseworker.Vision                      // nil: a pass of ten chunks, three seconds each
-	NoFleet  bool                                   // the fleet never starts a worker, whatever is asked of it
-	Keep     bool                                   // keep the request log's lines
+	Seed        uint64
+	Start       time.Time                                         // when the run begins; zero: 2026-03-01
+	Faults      func(Call) Decision                               // of a request; nil: none
+	Invocations func(Invocation) InvokeFault                      // of an invocation by the state machine; nil: none
+	Events      func(kind, id string) []time.Duration             // deliveries of an event, by their delays; nil: one, at once
+	Skew        func(actor string) time.Duration                  // how far ahead a function's or worker's clock is; nil: not
+	Rewrite     func(Call) [][]byte                               // the requests carried out in a request's stead; nil: itself
+	Reply       func(Call, []byte) []byte                         // the answer given in an answer's stead; nil: itself
+	Observe     func(*Cloud, Call)                                // told of each request carried out, before anything else happens
+	Answered    func(fn string, in, out []byte, fail string)      // told of each function's answer
+	After       func(*Cloud)                                      // called when everything has stopped
+	Override    map[string]func(*Cloud) lambda.Handler            // functions replaced, by name
+	Vision      func(worker *Proc) poseworker.Vision              // nil: a pass of ten chunks, three seconds each
+	Model       func(ctx context.Context, key string) ModelAnswer // how the paid model answers; nil: at once, well
+	Lease       time.Duration                                     // of pose jobs; 0: as declared
+	EffectSkew  time.Duration                                     // of effects; 0: as declared
+	Poll        time.Duration                                     // a worker's long poll; 0: as declared
+	Workers     int                                               // workers beside those that the fleet wants, while it wants any
+	NoFleet     bool                                              // the fleet never starts a worker, whatever is asked of it
+	Keep        bool                                              // keep the request log's lines
 }
 
 // Cloud is one virtual world. It is used inside the function given to Run.
@@ -47,6 +58,7 @@ type Cloud struct {
 	Machine string // ARN of the analysis state machine
 	Config  aws.Config
 	DB      *dynamodb.Client
+	Direct  *dynamodb.Client // past the gate: for observers
 	Retry   retry.Policy
 
 	opt       Options
@@ -56,11 +68,10 @@ type Cloud struct {
 	params    *paramStore
 	service   *containerService
 	mail      *mailService
+	model     *modelService
 	ctx       context.Context
 	cancel    context.CancelFunc
-	wg        sync.WaitGroup // goroutines of the world itself: events, schedule, workers
-	mu        sync.Mutex
-	events    int
+	wg        sync.WaitGroup // goroutines of the world itself: events, schedule, workers, invocations
 }
 
 // defaultStart is when a run begins unless told otherwise.
@@ -73,8 +84,13 @@ const QueueURL = "https://sqs.us-east-1.amazonaws.com/000000000000/" + names.Pre
 // returns the world ends: executions stop, goroutines leave.
 func Run(t *testing.T, opt Options, body func(c *Cloud)) {
 	t.Helper()
-	db := dynamotest.Start(t) // outside the bubble: a real process
-	synctest.Test(t, func(t *testing.T) {
+	RunOn(t, dynamotest.Start(t), opt, body)
+}
+
+// RunOn is Run on a database that is there already, and empty.
+func RunOn(t *testing.T, db *dynamotest.Server, opt Options, body func(c *Cloud)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { // the database is a real process outside the bubble
 		c := build(t, opt, strings.TrimPrefix(db.URL, "http://"))
 		stop := make(chan struct{})
 		go func() {
@@ -85,6 +101,9 @@ func Run(t *testing.T, opt Options, body func(c *Cloud)) {
 				t.Errorf("close the engine: %v", err)
 			}
 			c.wg.Wait()
+			if opt.After != nil {
+				opt.After(c)
+			}
 		}()
 		c.Gate.run(stop)
 	})
@@ -105,24 +124,30 @@ func build(t *testing.T, opt Options, addr string) *Cloud {
 		queue:   newQueue(names.QueueVisibility, names.PoseQueue.MaxReceiveCount),
 		objects: &bucket{objects: map[string][]object{}},
 		params:  &paramStore{values: map[string]string{}},
-		service: &containerService{changed: make(chan struct{})}, mail: &mailService{},
+		service: &containerService{changed: make(chan struct{})}, mail: &mailService{}, model: &modelService{},
 		Retry: retry.Policy{Rand: func() float64 { return 1 }},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	engineAPI := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.Engine.ServeHTTP(w, r) })
 	c.Gate = newGate(opt.Seed, map[string]http.Handler{
 		"dynamodb": conn, "sqs": c.queue, "s3": c.objects, "ssm": c.params,
-		"ecs": c.service, "ses": c.mail, "states": engineAPI,
-	}, opt.Faults)
-	c.Gate.keep = opt.Keep
+		"ecs": c.service, "ses": c.mail, "states": engineAPI, modelHost: c.model,
+	})
+	c.Gate.faults, c.Gate.rewrite, c.Gate.reply, c.Gate.keep = opt.Faults, opt.Rewrite, opt.Reply, opt.Keep
 	c.Gate.arrival = func() <-chan struct{} { return c.queue.arrived }
-	c.Gate.after = c.carriedOut
+	c.Gate.after = func(call Call) {
+		if opt.Observe != nil {
+			opt.Observe(c, call)
+		}
+		c.stream(call)
+	}
 	c.Config = aws.Config{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("virtual", "virtual", ""),
 		BaseEndpoint: aws.String("http://" + addr), HTTPClient: c.Gate,
 		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 	}
 	c.DB = dynamodb.NewFromConfig(c.Config)
+	c.Direct = dynamodb.NewFromConfig(c.Config, func(o *dynamodb.Options) { o.HTTPClient = direct{conn} })
 	c.Engine, err = stepfn.New(stepfn.Options{
 		Invoker: c, Seed: fmt.Sprint("seed-", opt.Seed), OnStatusChange: c.statusChanged,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -134,7 +159,7 @@ func build(t *testing.T, opt Options, addr string) *Cloud {
 	c.machine()
 	c.functions = c.handlers()
 	if !opt.NoFleet {
-		c.Go("fleet", c.keepFleet)
+		c.wg.Go(c.keepFleet)
 	}
 	return c
 }
@@ -173,7 +198,16 @@ func functionName(arn string) string {
 	return strings.TrimPrefix(p[6], names.Prefix)
 }
 
-// Go runs f as an actor of its own, which ends with the world.
+// Go runs f as a process of its own, which ends with the world.
 func (c *Cloud) Go(actor string, f func(ctx context.Context)) {
 	c.wg.Go(func() { f(As(c.ctx, actor)) })
+}
+
+// clock is the clock of a function or worker.
+func (c *Cloud) clock(actor string) func() time.Time {
+	if c.opt.Skew == nil {
+		return nil
+	}
+	d := c.opt.Skew(actor)
+	return func() time.Time { return time.Now().Add(d) }
 }

@@ -16,8 +16,8 @@ const (
 	EventEnded  = "ended"  // an execution that failed, timed out or was aborted
 )
 
-// carriedOut watches for new notices: the stream in a virtual world.
-func (c *Cloud) carriedOut(call Call) {
+// stream watches for new notices: the table's stream in a virtual world.
+func (c *Cloud) stream(call Call) {
 	if call.Service != "dynamodb" || call.Op != "TransactWriteItems" {
 		return
 	}
@@ -33,8 +33,15 @@ func (c *Cloud) carriedOut(call Call) {
 		return
 	}
 	for _, it := range in.TransactItems {
-		if it.Put != nil && it.Put.TableName == names.Notices.Name {
-			c.deliver(EventNotice, names.FnNotify, streamEvent(it.Put.Item))
+		if it.Put == nil || it.Put.TableName != names.Notices.Name {
+			continue
+		}
+		var key struct {
+			ID     struct{ S string } `json:"analysis_id"`
+			Notice struct{ S string } `json:"notice"`
+		}
+		if json.Unmarshal(it.Put.Item, &key) == nil {
+			c.deliver(EventNotice, key.ID.S+"/"+key.Notice.S, names.FnNotify, streamEvent(it.Put.Item))
 		}
 	}
 }
@@ -54,53 +61,57 @@ func (c *Cloud) statusChanged(s stepfn.StatusChange) {
 	default:
 		return
 	}
-	c.deliver(EventEnded, names.FnSettle, mustJSON(map[string]any{
+	c.deliver(EventEnded, s.Detail.Name, names.FnSettle, mustJSON(map[string]any{
 		"version": "0", "id": s.Detail.Name, "detail-type": stepfn.EventDetailType, "source": stepfn.EventSource,
 		"account": s.Account, "time": s.Time, "region": s.Region, "resources": s.Resources, "detail": s.Detail,
 	}))
 }
 
-// deliver hands an event to a function, as often as the run's seed says, and
-// again after a failure, a bounded number of times.
-func (c *Cloud) deliver(kind, fn string, payload []byte) {
-	times := 1
-	c.mu.Lock()
+// deliver hands an event to a function, as often and as late as the run says,
+// and each delivery again after a failure, a bounded number of times. Whatever
+// decides about it goes by the event's id and not by who comes first.
+func (c *Cloud) deliver(kind, id, fn string, payload []byte) {
+	delays := []time.Duration{0}
 	if c.opt.Events != nil {
-		times = c.opt.Events(c.Gate.rnd, kind)
+		delays = c.opt.Events(kind, id)
 	}
-	c.mu.Unlock()
-	for range times {
-		c.mu.Lock()
-		c.events++
-		actor := fmt.Sprintf("%s/%d", kind, c.events)
-		c.mu.Unlock()
-		c.Go(actor, func(ctx context.Context) { c.try(ctx, fn, payload) })
+	for n, d := range delays {
+		c.wg.Go(func() {
+			if sleep(c.ctx, d) {
+				c.try(fmt.Sprintf("%s/%s/%d", kind, id, n), fn, payload)
+			}
+		})
 	}
 }
 
-func (c *Cloud) try(ctx context.Context, fn string, payload []byte) {
-	for range 5 {
-		out, fail, err := c.call(ctx, fn, payload)
+func (c *Cloud) try(actor, fn string, payload []byte) {
+	for n := range 5 {
+		r := c.call(As(c.ctx, fmt.Sprintf("%s/%d", actor, n)), fn, payload)
 		var partial struct {
 			BatchItemFailures []json.RawMessage `json:"batchItemFailures"`
 		}
-		_ = json.Unmarshal(out, &partial) // an answer without failures is a success
-		if err == nil && fail == "" && len(partial.BatchItemFailures) == 0 {
+		_ = json.Unmarshal(r.out, &partial) // an answer without failures is a success
+		if r.fail == "" && len(partial.BatchItemFailures) == 0 {
 			return
 		}
-		if !sleep(ctx, 10*time.Second) {
+		if !sleep(c.ctx, 10*time.Second) {
 			return
 		}
 	}
 }
 
-// Schedule calls a function every so often until the world ends.
+// Schedule calls a function every so often until the world ends. A run that goes
+// on for longer than three hours waits for a deadline of days: from then on the
+// calls are an hour apart, so that a week takes seconds.
 func (c *Cloud) Schedule(fn string, every time.Duration) {
-	c.Go("schedule/"+fn, func(ctx context.Context) {
-		for n := 0; sleep(ctx, every); n++ {
-			if _, _, err := c.call(As(ctx, fmt.Sprintf("%s/%d", fn, n)), fn, []byte(`{}`)); err != nil {
-				c.T.Errorf("%s: %v", fn, err)
+	const patience = 3 * time.Hour
+	start := time.Now()
+	c.wg.Go(func() {
+		for n := 0; sleep(c.ctx, every); n++ {
+			if time.Since(start) > patience {
+				every = max(every, time.Hour)
 			}
+			c.call(As(c.ctx, fmt.Sprintf("%s/%d", fn, n)), fn, []byte(`{}`))
 		}
 	})
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"fastbowlinglab/functions/poseworker"
@@ -17,62 +19,98 @@ import (
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose"
+	"fastbowlinglab/shared/tasktoken"
 )
 
 // coldStart is how long a worker takes from being asked for to its first poll.
 const coldStart = 60 * time.Second
 
-// keepFleet runs as many workers as the service wants.
-func (c *Cloud) keepFleet(ctx context.Context) {
-	var running []context.CancelFunc
+// task is one running worker.
+type task struct {
+	proc *Proc
+	stop context.CancelFunc // SIGTERM
+}
+
+// keepFleet runs as many workers as the service wants, and replaces those that
+// were killed.
+func (c *Cloud) keepFleet() {
+	var running []task
+	died := make(chan struct{}, 1)
 	for n := 0; ; {
-		for len(running) < c.service.desired {
-			n++
-			wctx, cancel := context.WithCancel(ctx)
-			running = append(running, cancel)
-			c.wg.Go(func() { c.worker(As(wctx, fmt.Sprintf("worker-%d", n)), wctx) })
+		want := c.service.desired
+		if want > 0 {
+			want += c.opt.Workers
 		}
-		for len(running) > c.service.desired {
-			running[len(running)-1]()
+		running = slices.DeleteFunc(running, func(t task) bool { return t.proc.Dead() })
+		for len(running) < want {
+			n++
+			running = append(running, c.runTask(n, died))
+		}
+		for len(running) > want {
+			running[len(running)-1].stop()
 			running = running[:len(running)-1]
 		}
 		select {
+		case <-died:
 		case <-c.service.changed:
-		case <-ctx.Done():
-			for _, stop := range running {
-				stop()
-			}
-			return
+		case <-c.ctx.Done():
+			return // the tasks' contexts end with the world's
 		}
 	}
 }
 
+// runTask starts a worker.
+func (c *Cloud) runTask(n int, died chan<- struct{}) task {
+	t := task{proc: NewProc(fmt.Sprintf("worker-%d", n))}
+	ctx, stop := context.WithCancel(c.ctx)
+	t.stop = stop
+	over := make(chan struct{})
+	c.wg.Go(func() {
+		defer close(over)
+		c.worker(ctx, t.proc)
+	})
+	c.wg.Go(func() {
+		select {
+		case <-t.proc.Killed():
+			stop() // it cannot reach anything any more; this only lets its goroutines end
+			select {
+			case died <- struct{}{}:
+			default:
+			}
+		case <-over:
+			stop()
+		}
+	})
+	return t
+}
+
 // worker is one pose worker: the real one, with a Vision that computes nothing.
-func (c *Cloud) worker(ctx context.Context, life context.Context) {
+func (c *Cloud) worker(life context.Context, proc *Proc) {
 	if !sleep(life, coldStart) {
 		return
 	}
-	cfg := c.Config
+	cfg := c.Config.Copy()
+	cfg.HTTPClient = port{c.Gate, proc}
 	objects := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	vision := c.opt.Vision
-	if vision == nil {
-		vision = Sight{Chunks: 10, Each: 3 * time.Second}
+	var vision poseworker.Vision = Sight{Chunks: 10, Each: 3 * time.Second}
+	if c.opt.Vision != nil {
+		vision = c.opt.Vision(proc)
 	}
+	rows := dynamodb.NewFromConfig(cfg)
+	jobs := c.jobs(rows, c.clock(proc.Name))
+	queue, tokens := sqs.NewFromConfig(cfg), tasktoken.Answerer{API: sfn.NewFromConfig(cfg), Retry: c.Retry}
 	w, err := poseworker.New(poseworker.Deps{
-		Jobs: c.Jobs(), Rows: dynamodb.NewFromConfig(cfg),
-		Queue: sqs.NewFromConfig(cfg), QueueURL: QueueURL,
-		Objects: objects, Bucket: names.Bucket,
+		Jobs: jobs, Rows: rows, Queue: queue, QueueURL: QueueURL, Objects: objects, Bucket: names.Bucket,
 		Sign:   poseworker.URLSigner{Client: s3.NewPresignClient(objects), Bucket: names.Bucket, Credentials: cfg.Credentials},
-		Tokens: c.tokens(),
-		Keeper: poseworker.Lifeline{Jobs: c.Jobs(), Queue: sqs.NewFromConfig(cfg), Tokens: c.tokens()},
-		Vision: vision, Passes: 1, Retry: c.Retry,
+		Tokens: tokens, Keeper: poseworker.Lifeline{Jobs: jobs, Queue: queue, Tokens: tokens},
+		Vision: vision, Passes: 1, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		c.T.Error(err)
 		return
 	}
-	if err := w.Run(ctx); err != nil {
+	if err := w.Run(life); err != nil && !proc.Dead() {
 		c.T.Errorf("worker: %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -14,7 +13,6 @@ import (
 	"net/http"
 	"sort"
 	"strconv"
-	"strings"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -27,57 +25,41 @@ var ErrConnection = errors.New("connection reset by peer")
 // Fault is what happens to one request on its way.
 type Fault string
 
-// The faults of a request. Late and Twice are about order: a late request is
-// held for a while, a doubled one is carried out twice and its second answer
-// is the one that arrives.
+// The faults of a request.
 const (
-	OK        Fault = ""
-	NotDone   Fault = "not_done"
-	Lost      Fault = "done_answer_lost"
-	Twice     Fault = "twice"
-	Late      Fault = "late"
-	Throttled Fault = "throttled"
-	Conflict  Fault = "conflict"
+	OK          Fault = ""
+	NotDone     Fault = "not_done"         // cut before it arrived
+	Lost        Fault = "done_answer_lost" // carried out; the client sees a cut connection
+	Twice       Fault = "twice"            // carried out twice; the second answer arrives
+	Late        Fault = "late"             // held, then carried out
+	Straggler   Fault = "straggler"        // the client sees a cut connection; carried out later all the same
+	Throttled   Fault = "throttled"        // refused by the service
+	Conflict    Fault = "conflict"         // refused: a transaction in conflict
+	CrashBefore Fault = "crash_before"     // its process is killed before the request arrives
+	CrashAfter  Fault = "crash_after"      // its process is killed before it sees the answer
+	Paused      Fault = "paused"           // carried out; its process is stopped before it sees the answer
 )
 
-// Call is a request as the fault chooser sees it.
-type Call struct {
-	Actor   string
-	Service string // dynamodb, s3, sqs, ses, ssm, ecs, states
-	Op      string // operation, for example PutItem; method and path for REST services
-	Body    []byte
-}
-
-// call is a request parked in the gate.
-type call struct {
-	Call
-	key    string
-	req    *http.Request
-	waited bool // it waited for a message already
-	held   bool // it had its fault, or waits for something: no further fault
-	done   chan answer
-}
-
-type answer struct {
-	resp *http.Response
-	err  error
-}
-
-type actorKey struct{}
-
-// As names the actor on whose behalf ctx's requests are made.
-func As(ctx context.Context, actor string) context.Context {
-	return context.WithValue(ctx, actorKey{}, actor)
+// Decision is a fault, and for how long where it takes time.
+type Decision struct {
+	Fault Fault
+	For   time.Duration
 }
 
 // Gate is the HTTP client through which every AWS request passes.
 type Gate struct {
 	services map[string]http.Handler
-	faults   func(*rand.Rand, Call) Fault
-	after    func(Call)             // told of every request that was carried out
-	arrival  func() <-chan struct{} // closed when a message arrives in a queue
+	faults   func(Call) Decision
+	rewrite  func(Call) [][]byte       // guards switched off: what is carried out in a request's stead
+	reply    func(Call, []byte) []byte // and what is answered
+	after    func(Call)                // told of every request that was carried out with success
+	arrival  func() <-chan struct{}    // closed when a message arrives in a queue
+	seen     map[string]int            // requests by ID without its number
+	Requests int
+	Faulted  map[Fault]int
 
 	mu      sync.Mutex
+	calm    bool
 	parked  []*call
 	wake    chan struct{}
 	stopped chan struct{}
@@ -85,21 +67,27 @@ type Gate struct {
 	log     hash.Hash
 	lines   []string // kept when keep is set
 	keep    bool
-
-	Requests int
-	Faulted  map[Fault]int
 }
 
-func newGate(seed uint64, services map[string]http.Handler, faults func(*rand.Rand, Call) Fault) *Gate {
+func newGate(seed uint64, services map[string]http.Handler) *Gate {
 	return &Gate{
-		services: services, faults: faults, wake: make(chan struct{}, 1), stopped: make(chan struct{}),
+		services: services, wake: make(chan struct{}, 1), stopped: make(chan struct{}), seen: map[string]int{},
 		rnd: rand.New(rand.NewPCG(seed, 0x6b72)), log: sha256.New(), Faulted: map[Fault]int{},
 	}
 }
 
 // Do implements the SDK's HTTP client: it parks the request and waits for its turn.
-func (g *Gate) Do(req *http.Request) (*http.Response, error) {
-	c, err := describe(req)
+func (g *Gate) Do(req *http.Request) (*http.Response, error) { return g.do(req, ProcOf(req.Context())) }
+
+func (g *Gate) do(req *http.Request, p *Proc) (*http.Response, error) {
+	var killed <-chan struct{}
+	if p != nil {
+		if p.Dead() {
+			return nil, ErrDead
+		}
+		killed = p.Killed()
+	}
+	c, err := describe(req, p)
 	if err != nil {
 		return nil, err
 	}
@@ -107,73 +95,38 @@ func (g *Gate) Do(req *http.Request) (*http.Response, error) {
 	select {
 	case a := <-c.done:
 		return a.resp, a.err
+	case <-killed:
+		return nil, ErrDead
 	case <-req.Context().Done():
 		return nil, req.Context().Err()
 	}
+}
+
+// Calm ends the faults.
+func (g *Gate) Calm() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calm = true
+}
+
+func (g *Gate) isCalm() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calm
 }
 
 func (g *Gate) park(c *call) {
 	g.mu.Lock()
 	g.parked = append(g.parked, c)
 	g.mu.Unlock()
+	g.nudge()
+}
+
+func (g *Gate) nudge() {
 	select {
 	case g.wake <- struct{}{}:
 	default:
 	}
-}
-
-// describe reads the request and gives it the key by which parked requests are ordered.
-func describe(req *http.Request) (*call, error) {
-	var body []byte
-	if req.Body != nil {
-		b, err := io.ReadAll(req.Body)
-		if err != nil {
-			return nil, fmt.Errorf("read the request's body: %w", err)
-		}
-		body = b
-	}
-	actor, _ := req.Context().Value(actorKey{}).(string)
-	svc := serviceOf(req)
-	op := req.Method + " " + req.URL.Path
-	if t := req.Header.Get("X-Amz-Target"); t != "" {
-		op = t[strings.LastIndexByte(t, '.')+1:]
-	}
-	c := &call{Call: Call{Actor: actor, Service: svc, Op: op, Body: body}, req: req, done: make(chan answer, 1)}
-	c.key = strings.Join([]string{actor, svc, op, canonical(body)}, " ")
-	return c, nil
-}
-
-// canonical is a JSON body without what the SDK makes up by itself.
-func canonical(body []byte) string {
-	var m map[string]any
-	if json.Unmarshal(body, &m) != nil {
-		return string(body)
-	}
-	delete(m, "ClientRequestToken")
-	out, err := json.Marshal(m) // map keys come out sorted
-	if err != nil {
-		return string(body)
-	}
-	return string(out)
-}
-
-// serviceOf tells the service by the scope of the request's signature.
-func serviceOf(req *http.Request) string {
-	if _, scope, ok := strings.Cut(req.Header.Get("Authorization"), "Credential="); ok {
-		if p := strings.Split(scope, "/"); len(p) > 4 {
-			return p[3]
-		}
-	}
-	return "s3"
-}
-
-// wait reads a service's wish that an empty answer be held back (long polling).
-func (g *Gate) wait(resp *http.Response) (time.Duration, <-chan struct{}) {
-	s, err := strconv.Atoi(resp.Header.Get(holdHeader))
-	if err != nil || s <= 0 {
-		return 0, nil
-	}
-	return time.Duration(s) * time.Second, g.arrival()
 }
 
 // run lets requests through, one at a time, until stop is closed.
@@ -193,67 +146,96 @@ func (g *Gate) run(stop <-chan struct{}) {
 // step waits until all else is still and answers one parked request.
 func (g *Gate) step() bool {
 	synctest.Wait()
-	g.mu.Lock()
-	live := g.parked[:0]
-	for _, c := range g.parked {
-		if c.req.Context().Err() == nil {
-			live = append(live, c)
-		}
-	}
-	g.parked = live
-	if len(live) == 0 {
-		g.mu.Unlock()
+	c, d := g.take()
+	if c == nil {
 		return false
 	}
-	sort.SliceStable(live, func(i, j int) bool { return live[i].key < live[j].key })
-	i := g.rnd.IntN(len(live))
-	c := live[i]
-	g.parked = append(live[:i:i], live[i+1:]...)
-	f := OK
-	if g.faults != nil && !c.held {
-		f = g.faults(g.rnd, c.Call)
-	}
-	g.mu.Unlock()
-	g.answer(c, f)
+	g.answer(c, d)
 	return true
 }
 
-// answer carries out a request under a fault.
-func (g *Gate) answer(c *call, f Fault) {
-	g.Requests++
-	g.Faulted[f]++
-	switch f {
-	case NotDone:
-		g.note(c, f, 0)
-		c.done <- answer{err: ErrConnection}
-		return
-	case Throttled, Conflict:
-		resp := refusal(c.req, f)
-		g.note(c, f, resp.StatusCode)
-		c.done <- answer{resp: resp}
-		return
-	case Late:
-		g.note(c, f, 0)
-		g.hold(c, lateBy, nil)
-		return
+// take chooses a parked request, and its fault.
+func (g *Gate) take() (*call, Decision) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	live := make([]*call, 0, len(g.parked))
+	ready := make([]*call, 0, len(g.parked))
+	for _, c := range g.parked {
+		if c.gone() {
+			continue
+		}
+		live = append(live, c)
+		if !c.paused() {
+			ready = append(ready, c)
+		}
 	}
-	g.carryOut(c, f)
+	g.parked = live
+	if len(ready) == 0 {
+		return nil, Decision{}
+	}
+	sort.SliceStable(ready, func(i, j int) bool { return ready[i].key < ready[j].key })
+	c := ready[g.rnd.IntN(len(ready))]
+	for i, x := range live {
+		if x == c {
+			g.parked = append(live[:i:i], live[i+1:]...)
+		}
+	}
+	if c.held || c.orphan {
+		return c, Decision{}
+	}
+	id := c.Actor + " " + c.Service + " " + c.Op + " " + c.Table()
+	g.seen[id]++
+	c.ID = id + " " + strconv.Itoa(g.seen[id])
+	if g.faults == nil || g.calm {
+		return c, Decision{}
+	}
+	return c, g.faults(c.Call)
 }
 
-// lateBy is how long a late request is held.
-const lateBy = 7 * time.Second
+// answer carries out a request under a fault.
+func (g *Gate) answer(c *call, d Decision) {
+	g.Requests++
+	g.Faulted[d.Fault]++
+	switch d.Fault {
+	case NotDone:
+		g.note(c, d.Fault, 0)
+		c.done <- answer{err: ErrConnection}
+	case CrashBefore:
+		g.note(c, d.Fault, 0)
+		c.proc.Kill()
+	case Throttled, Conflict:
+		resp := refusal(c.req, d.Fault)
+		g.note(c, d.Fault, resp.StatusCode)
+		c.done <- answer{resp: resp}
+	case Late:
+		g.note(c, d.Fault, 0)
+		g.hold(c, d.For, nil)
+	case Straggler:
+		g.note(c, d.Fault, 0)
+		o := *c
+		o.orphan, o.done = true, make(chan answer, 1)
+		g.hold(&o, d.For, nil)
+		c.done <- answer{err: ErrConnection}
+	default:
+		g.carryOut(c, d)
+	}
+}
 
 // hold takes the request out of the gate and parks it again, without a further
 // fault, after d or when early is closed.
 func (g *Gate) hold(c *call, d time.Duration, early <-chan struct{}) {
 	c.held = true
+	given := c.req.Context().Done()
+	if c.orphan {
+		given = nil
+	}
 	go func() {
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {
 		case <-t.C:
 		case <-early:
-		case <-c.req.Context().Done():
+		case <-given:
 			return
 		case <-g.stopped:
 			return
@@ -262,45 +244,102 @@ func (g *Gate) hold(c *call, d time.Duration, early <-chan struct{}) {
 	}()
 }
 
-func (g *Gate) carryOut(c *call, f Fault) {
+// pause stops a process for d and gives it its answer then.
+func (g *Gate) pause(c *call, d time.Duration, a answer) {
+	c.proc.pause(time.Now().Add(d))
+	go func() {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-g.stopped:
+			return
+		}
+		c.done <- a
+		g.nudge()
+	}()
+}
+
+func (g *Gate) carryOut(c *call, d Decision) {
 	resp := g.send(c)
-	if w, early := g.wait(resp); w > 0 && !c.waited {
+	if w, early := g.wait(resp); w > 0 && !c.waited && !c.orphan {
 		c.waited = true
 		g.hold(c, w, early)
 		return
 	}
-	if f == Twice {
+	if d.Fault == Twice {
 		resp = g.send(c)
 	}
-	g.note(c, f, resp.StatusCode)
-	if g.after != nil && resp.StatusCode < 300 {
-		g.after(c.Call)
-	}
-	if f == Lost {
+	g.note(c, d.Fault, resp.StatusCode)
+	switch d.Fault {
+	case Lost:
 		c.done <- answer{err: ErrConnection}
-		return
+	case CrashAfter:
+		c.proc.Kill()
+	case Paused:
+		g.pause(c, d.For, answer{resp: resp})
+	default:
+		c.done <- answer{resp: resp}
 	}
-	c.done <- answer{resp: resp}
 }
 
+// wait reads a service's wish that an empty answer be held back (long polling).
+func (g *Gate) wait(resp *http.Response) (time.Duration, <-chan struct{}) {
+	s, err := strconv.Atoi(resp.Header.Get(holdHeader))
+	if err != nil || s <= 0 {
+		return 0, nil
+	}
+	return time.Duration(s) * time.Second, g.arrival()
+}
+
+// send carries the request out: itself, or what stands in its stead while a
+// guard is switched off.
 func (g *Gate) send(c *call) *http.Response {
+	bodies := [][]byte{c.Body}
+	if g.rewrite != nil {
+		if other := g.rewrite(c.Call); other != nil {
+			bodies = other
+		}
+	}
+	var resp *http.Response
+	for _, b := range bodies {
+		resp = g.sendBody(c, b)
+		if resp.StatusCode >= 300 {
+			break
+		}
+		if g.after != nil {
+			done := c.Call
+			done.Body = b
+			g.after(done)
+		}
+	}
+	return resp
+}
+
+func (g *Gate) sendBody(c *call, body []byte) *http.Response {
 	h := g.services[c.Service]
 	if h == nil {
 		return plain(c.req, http.StatusNotImplemented, `{"__type":"UnknownService","message":"virtual: no service `+c.Service+`"}`)
 	}
 	r := c.req.Clone(context.Background())
-	r.Body = io.NopCloser(bytes.NewReader(c.Body))
-	r.ContentLength = int64(len(c.Body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
 	rec := &recorder{header: http.Header{}}
 	h.ServeHTTP(rec, r)
+	if g.reply != nil {
+		if other := g.reply(c.Call, rec.body.Bytes()); other != nil {
+			rec.body.Reset()
+			rec.body.Write(other)
+			rec.header.Del("X-Amz-Crc32") // both are of the answer that is not given
+			rec.header.Del("Content-Length")
+		}
+	}
 	return rec.response(c.req)
 }
 
 // note adds a line to the log whose hash two runs of one seed share.
 func (g *Gate) note(c *call, f Fault, status int) {
 	line := fmt.Sprintf("%d %s %s %d", time.Now().UnixMilli(), c.key, f, status)
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	fmt.Fprintln(g.log, line)
 	if g.keep {
 		g.lines = append(g.lines, line)
@@ -308,4 +347,7 @@ func (g *Gate) note(c *call, f Fault, status int) {
 }
 
 // Hash is the hash of everything that went through, in order.
-func (g *Gate) Hash() string { return hex.EncodeToString(g.log.Sum(nil))[:12] }
+func (g *Gate) Hash() string { return hex.EncodeToString(g.log.Sum(nil))[:16] }
+
+// Lines is the log, if Options.Keep asked for it.
+func (g *Gate) Lines() []string { return g.lines }

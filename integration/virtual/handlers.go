@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
@@ -32,8 +33,10 @@ import (
 )
 
 // Life, Ledger, Ends, Jobs and Sender are the domain's stores on this world.
-func (c *Cloud) Life() analysis.Store {
-	return analysis.Store{DB: c.DB, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Retry: c.Retry}
+func (c *Cloud) Life() analysis.Store { return c.life(nil) }
+
+func (c *Cloud) life(now func() time.Time) analysis.Store {
+	return analysis.Store{DB: c.DB, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Retry: c.Retry, Now: now}
 }
 
 // Ledger is the store of credits.
@@ -42,20 +45,26 @@ func (c *Cloud) Ledger() credit.Store {
 }
 
 // Ends is the store of ends.
-func (c *Cloud) Ends() outcome.Store {
-	return outcome.Store{DB: c.DB, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Notices: names.Notices.Name, Retry: c.Retry}
+func (c *Cloud) Ends() outcome.Store { return c.ends(nil) }
+
+func (c *Cloud) ends(now func() time.Time) outcome.Store {
+	return outcome.Store{DB: c.DB, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Notices: names.Notices.Name, Retry: c.Retry, Now: now}
 }
 
 // Jobs is the store of pose jobs.
-func (c *Cloud) Jobs() *posejob.Store {
-	return &posejob.Store{DB: c.DB, Table: names.PoseJobs.Name, Analyses: names.Analyses.Name, Retry: c.Retry}
+func (c *Cloud) Jobs() *posejob.Store { return c.jobs(c.DB, nil) }
+
+func (c *Cloud) jobs(db posejob.DB, now func() time.Time) *posejob.Store {
+	return &posejob.Store{DB: db, Table: names.PoseJobs.Name, Analyses: names.Analyses.Name, Retry: c.Retry, Now: now, Lease: c.opt.Lease}
 }
 
 // Sender sends notices.
-func (c *Cloud) Sender() notice.Sender {
+func (c *Cloud) Sender() notice.Sender { return c.sender(nil) }
+
+func (c *Cloud) sender(now func() time.Time) notice.Sender {
 	return notice.Sender{
 		DB: c.DB, Mail: sesv2.NewFromConfig(c.Config), Notices: names.Notices.Name, Analyses: names.Analyses.Name,
-		From: "reports@example.com", APIURL: "https://api.example.com", Retry: c.Retry,
+		From: "reports@example.com", APIURL: "https://api.example.com", Retry: c.Retry, Now: now,
 	}
 }
 
@@ -79,23 +88,25 @@ func (c *Cloud) tokens() tasktoken.Answerer {
 // work is pictures (precheck, render) and what the run overrides.
 func (c *Cloud) handlers() map[string]lambda.Handler {
 	queue := sqs.NewFromConfig(c.Config)
-	ends, jobs, steps := c.Ends(), c.Jobs(), sfn.NewFromConfig(c.Config)
+	steps := sfn.NewFromConfig(c.Config)
+	jobs := func(fn string) *posejob.Store { return c.jobs(c.DB, c.clock(fn)) }
 	m := map[string]lambda.Handler{
 		names.FnBegin: begin.New(begin.Deps{
-			Life: c.Life(), Parameters: ssm.NewFromConfig(c.Config), Prefix: names.Parameters,
+			Life: c.life(c.clock(names.FnBegin)), Parameters: ssm.NewFromConfig(c.Config), Prefix: names.Parameters,
 		}),
-		names.FnWake:      wake.New(c.fleet()),
-		names.FnPrecheck:  handler.New(names.FnPrecheck, c.passPrecheck),
-		names.FnQueueJob:  queuejob.New(queuejob.Deps{Jobs: jobs, Tokens: c.tokens(), Queue: queue, QueueURL: QueueURL, Retry: c.Retry}),
-		names.FnAwaitPose: awaitpose.New(awaitpose.Deps{Jobs: jobs, Tokens: c.tokens()}),
+		names.FnWake:     wake.New(c.fleet()),
+		names.FnPrecheck: handler.New(names.FnPrecheck, c.passPrecheck),
+		names.FnQueueJob: queuejob.New(queuejob.Deps{Jobs: jobs(names.FnQueueJob), Tokens: c.tokens(), Queue: queue,
+			QueueURL: QueueURL, Retry: c.Retry}),
+		names.FnAwaitPose: awaitpose.New(awaitpose.Deps{Jobs: jobs(names.FnAwaitPose), Tokens: c.tokens()}),
 		names.FnRender:    handler.New(names.FnRender, c.plainReport),
-		names.FnDeliver:   deliver.New(ends),
-		names.FnReject:    reject.New(ends),
-		names.FnSettle:    settle.New(ends),
-		names.FnNotify:    notify.New(c.Sender()),
+		names.FnDeliver:   deliver.New(c.ends(c.clock(names.FnDeliver))),
+		names.FnReject:    reject.New(c.ends(c.clock(names.FnReject))),
+		names.FnSettle:    settle.New(c.ends(c.clock(names.FnSettle))),
+		names.FnNotify:    notify.New(c.sender(c.clock(names.FnNotify))),
 		names.FnReconcile: reconcile.New(reconcile.Deps{
-			Life: c.Life(), Ends: ends, Notices: c.Sender(), Fleet: c.fleet(), Steps: steps, MachineARN: c.Machine,
-			Queue: queue, QueueURL: QueueURL,
+			Life: c.life(c.clock(names.FnReconcile)), Ends: c.ends(c.clock(names.FnReconcile)), Notices: c.sender(c.clock(names.FnReconcile)),
+			Fleet: c.fleet(), Steps: steps, MachineARN: c.Machine, Queue: queue, QueueURL: QueueURL, Now: c.clock(names.FnReconcile),
 		}),
 	}
 	for name, make := range c.texts() {

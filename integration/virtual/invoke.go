@@ -12,6 +12,31 @@ import (
 	"fastbowlinglab/shared/names"
 )
 
+// InvokeFault is what goes wrong between the engine and a function, after a
+// while.
+type InvokeFault struct {
+	Kind  InvokeKind
+	After time.Duration
+}
+
+// InvokeKind is a kind of InvokeFault.
+type InvokeKind string
+
+// The faults of an invocation.
+const (
+	InvokeOK      InvokeKind = ""
+	InvokeRefused InvokeKind = "invoke_throttled"      // the function is not started
+	InvokeTimeout InvokeKind = "invoke_client_timeout" // the caller gives up; the original runs on
+	InvokeUnknown InvokeKind = "invoke_answer_lost"    // the caller never sees the answer
+	InvokeSlow    InvokeKind = "invoke_slow"           // it starts late
+)
+
+// Invocation says which invocation a fault is asked for.
+type Invocation struct {
+	Function string
+	ID       string // execution, state, visit, attempt
+}
+
 // Invoke implements stepfn.Invoker: the function's handler in this process,
 // under its own timeout, whose end is the end of its process: nothing that it
 // does afterwards reaches the cloud.
@@ -21,38 +46,84 @@ func (c *Cloud) Invoke(ctx context.Context, arn string, payload []byte) ([]byte,
 	if call, ok := stepfn.CallOf(ctx); ok {
 		actor = fmt.Sprintf("%s/%s/%d/%d", call.ExecutionName, call.State, call.Visit, call.Attempt)
 	}
-	return c.call(As(ctx, actor), name, payload)
+	f := InvokeFault{}
+	if c.opt.Invocations != nil && !c.Gate.isCalm() {
+		f = c.opt.Invocations(Invocation{name, actor})
+	}
+	switch f.Kind {
+	case InvokeRefused:
+		return nil, "", &stepfn.InvokeError{Name: "Lambda.TooManyRequestsException", Message: "Rate Exceeded."}
+	case InvokeSlow:
+		if !sleep(ctx, f.After) {
+			return nil, "", ctx.Err()
+		}
+	case InvokeTimeout:
+		running := c.start(As(ctx, actor), name, payload)
+		select {
+		case r := <-running:
+			return r.out, r.fail, nil
+		case <-time.After(f.After):
+			return nil, "", &stepfn.InvokeError{Name: "Lambda.ClientExecutionTimeoutException", Message: "Read timed out"}
+		}
+	case InvokeUnknown:
+		<-c.start(As(ctx, actor), name, payload)
+		return nil, "", &stepfn.InvokeError{Name: "Lambda.SdkClientException", Message: "Unable to execute HTTP request"}
+	}
+	r := <-c.start(As(ctx, actor), name, payload)
+	return r.out, r.fail, nil
 }
 
-// call runs a handler as the named actor of ctx.
-func (c *Cloud) call(ctx context.Context, name string, payload []byte) ([]byte, string, error) {
-	h := c.functions[name]
+// answered is how an invocation ended.
+type answered struct {
+	out  []byte
+	fail string
+}
+
+// call runs a handler as the process of ctx.
+func (c *Cloud) call(ctx context.Context, name string, payload []byte) answered {
+	return <-c.start(ctx, name, payload)
+}
+
+// start runs a handler as the process of ctx and gives its answer, or the error
+// of its death. Its goroutine may go on for as long as it has no request to make.
+func (c *Cloud) start(ctx context.Context, name string, payload []byte) <-chan answered {
+	h, proc := c.functions[name], ProcOf(ctx)
 	if h == nil {
-		return nil, "", fmt.Errorf("virtual: no function %q", name)
+		panic("virtual: no function " + name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeoutOf(name))
-	defer cancel()
-	type result struct {
-		out []byte
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		out, err := h.Invoke(ctx, payload)
-		done <- result{out, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil {
-			return wireError(r.err), "Unhandled", nil
+	done, out := make(chan answered, 1), make(chan answered, 1)
+	c.wg.Go(func() {
+		b, err := h.Invoke(ctx, payload)
+		if err != nil {
+			done <- answered{wireError(err), "Unhandled"}
+			return
 		}
-		return r.out, "", nil
-	case <-ctx.Done():
-		<-done // it cannot reach anything any more; wait, so that nothing leaks
-		return wireError(messages.InvokeResponse_Error{
-			Type: "Sandbox.Timedout", Message: fmt.Sprintf("Task timed out after %s", timeoutOf(name)),
-		}), "Unhandled", nil
-	}
+		done <- answered{out: b}
+	})
+	c.wg.Go(func() {
+		defer cancel()
+		select {
+		case r := <-done:
+			if !proc.Dead() {
+				if c.opt.Answered != nil {
+					c.opt.Answered(name, payload, r.out, r.fail)
+				}
+				out <- r
+				return
+			}
+		case <-proc.Killed():
+		case <-ctx.Done():
+			proc.Kill()
+			out <- answered{wireError(messages.InvokeResponse_Error{
+				Type: "Sandbox.Timedout", Message: fmt.Sprintf("Task timed out after %s", timeoutOf(name)),
+			}), "Unhandled"}
+			return
+		}
+		out <- answered{wireError(messages.InvokeResponse_Error{
+			Type: "Runtime.ExitError", Message: "Runtime exited with error: signal: killed"}), "Unhandled"}
+	})
+	return out
 }
 
 func wireError(err error) []byte {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // recorder is an http.ResponseWriter into memory.
@@ -58,6 +59,7 @@ func refusal(req *http.Request, f Fault) *http.Response {
 
 // bare forwards requests over one plain connection, one after the other.
 type bare struct {
+	mu   sync.Mutex // its holder waits for the database alone, which is no part of the bubble
 	conn net.Conn
 	br   *bufio.Reader
 }
@@ -73,6 +75,8 @@ func dialBare(addr string) (*bare, error) {
 // ServeHTTP implements http.Handler. A broken connection is a fault of the test
 // machine, not one of the seed's, and is answered as a 599 that nothing retries.
 func (b *bare) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	fail := func(err error) { http.Error(w, "virtual: database connection: "+err.Error(), 599) }
 	if err := r.Write(b.conn); err != nil {
 		fail(err)
@@ -91,4 +95,13 @@ func (b *bare) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		fail(err)
 	}
+}
+
+// direct is an HTTP client straight to the database.
+type direct struct{ conn *bare }
+
+func (d direct) Do(req *http.Request) (*http.Response, error) {
+	rec := &recorder{header: http.Header{}}
+	d.conn.ServeHTTP(rec, req)
+	return rec.response(req), nil
 }

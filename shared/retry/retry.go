@@ -16,8 +16,12 @@ type Policy struct {
 	Tries int
 	Base  time.Duration
 	Max   time.Duration
-	Rand  func() float64 // in [0,1); nil means math/rand
+	Rand  func() float64 // in [0,1]; nil means DefaultRand
 }
+
+// DefaultRand is where the jitter of a Policy without a Rand comes from. A test
+// that must replay exactly sets it, before anything else runs.
+var DefaultRand = rand.Float64
 
 func (p Policy) withDefaults() Policy {
 	if p.Tries == 0 {
@@ -30,7 +34,7 @@ func (p Policy) withDefaults() Policy {
 		p.Max = 800 * time.Millisecond
 	}
 	if p.Rand == nil {
-		p.Rand = rand.Float64
+		p.Rand = DefaultRand
 	}
 	return p
 }

@@ -1,0 +1,103 @@
+package virtual
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"fastbowlinglab/shared/aitask"
+	"fastbowlinglab/shared/effect"
+)
+
+// modelHost is the host and the service name of the paid model.
+const modelHost = "model"
+
+// PaidModel is the setting that chooses the paid model.
+const PaidModel = "paid:one"
+
+// ModelAnswer is how the paid model answers a call.
+type ModelAnswer struct {
+	After  time.Duration   // the answer comes so long after the call
+	Refuse *aitask.Failure // instead of an answer
+}
+
+// ModelCall is a call that reached the paid model: it will be on the bill.
+type ModelCall struct {
+	At    time.Time
+	Key   string // of the effect
+	Fence int64
+	Actor string
+}
+
+// modelService is the paid model's side: it counts.
+type modelService struct{ calls []ModelCall }
+
+type modelRequest struct {
+	Key   string
+	Fence int64
+	Actor string
+}
+
+// ServeHTTP implements http.Handler.
+func (m *modelService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in modelRequest
+	b, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(b, &in) != nil {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	m.calls = append(m.calls, ModelCall{time.Now(), in.Key, in.Fence, in.Actor})
+	writeJSON(w, struct{}{})
+}
+
+// paid is the provider that calls the paid model: over the wire for the bill and
+// the faults, its words being those of the rules.
+type paid struct {
+	aitask.Rules
+	c *Cloud
+}
+
+// Check implements aitask.Provider.
+func (p paid) Check(string) error { return nil }
+
+// Call implements aitask.Provider.
+func (p paid) Call(ctx context.Context, req aitask.Request) (aitask.Reply, error) {
+	claim, ok := effect.ClaimFrom(ctx)
+	if !ok {
+		return aitask.Reply{}, fmt.Errorf("virtual: a paid call outside a claim")
+	}
+	actor := ""
+	if proc := ProcOf(ctx); proc != nil {
+		actor = proc.Name
+	}
+	body := string(mustJSON(modelRequest{claim.Key, claim.Fence, actor}))
+	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+modelHost+"/"+string(req.Spec.Task), strings.NewReader(body))
+	if err != nil {
+		return aitask.Reply{}, err
+	}
+	resp, err := p.c.Gate.Do(hr)
+	if err != nil {
+		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Unknown, Detail: "no answer", Err: err}
+	}
+	if resp.StatusCode != http.StatusOK {
+		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Throttled, Detail: resp.Status}
+	}
+	a := ModelAnswer{}
+	if p.c.opt.Model != nil {
+		a = p.c.opt.Model(ctx, fmt.Sprint(claim.Key, "/", claim.Fence))
+	}
+	if !sleep(ctx, a.After) {
+		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Unknown, Detail: "no answer", Err: ctx.Err()}
+	}
+	if a.Refuse != nil {
+		return aitask.Reply{}, &aitask.CallError{Failure: *a.Refuse, Detail: "as the run says"}
+	}
+	return p.Rules.Call(ctx, aitask.Request{Spec: req.Spec, Model: aitask.RulesModel, Input: req.Input})
+}
+
+// ModelCalls are the calls that reached the paid model.
+func (c *Cloud) ModelCalls() []ModelCall { return c.model.calls }

@@ -1,0 +1,125 @@
+package virtual
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// Call is a request as the chooser of faults and the observers see it.
+type Call struct {
+	Actor   string
+	Service string // dynamodb, s3, sqs, ses, ssm, ecs, states, model
+	Op      string // operation, for example PutItem; method and path for REST services
+	Body    []byte
+	// ID names the request across runs: actor, operation, table, and the how
+	// manieth of these it is. It holds neither a time nor anything random.
+	ID string
+}
+
+// Table is the first table that a DynamoDB request names, without the prefix.
+func (c Call) Table() string {
+	if m := tableName.FindSubmatch(c.Body); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+var tableName = regexp.MustCompile(`"TableName":"fastbowlinglab-([a-z-]+)"`)
+
+// call is a request parked in the gate.
+type call struct {
+	Call
+	key    string
+	req    *http.Request
+	proc   *Proc
+	waited bool // it waited for a message already
+	held   bool // it had its fault, or waits for something: no further fault
+	orphan bool // nobody waits for its answer any more; it is still on its way
+	done   chan answer
+}
+
+type answer struct {
+	resp *http.Response
+	err  error
+}
+
+// gone reports whether nobody would see the request's effect: its client gave up
+// or died before it was sent.
+func (c *call) gone() bool {
+	return !c.orphan && (c.req.Context().Err() != nil || c.proc != nil && c.proc.Dead())
+}
+
+func (c *call) paused() bool { return !c.orphan && c.proc != nil && c.proc.isPaused() }
+
+// describe reads the request and gives it the key by which parked requests are ordered.
+func describe(req *http.Request, p *Proc) (*call, error) {
+	var body []byte
+	if req.Body != nil {
+		b, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, fmt.Errorf("read the request's body: %w", err)
+		}
+		body = b
+	}
+	actor := ""
+	if p != nil {
+		actor = p.Name
+	}
+	svc := serviceOf(req)
+	op := req.Method + " " + req.URL.Path
+	if t := req.Header.Get("X-Amz-Target"); t != "" {
+		op = t[strings.LastIndexByte(t, '.')+1:]
+	}
+	c := &call{Call: Call{Actor: actor, Service: svc, Op: op, Body: body}, req: req, proc: p, done: make(chan answer, 1)}
+	c.key = strings.Join([]string{actor, svc, op, canonical(body)}, " ")
+	return c, nil
+}
+
+// What is random in a request: names of owners (crypto/rand.Text, 26 characters,
+// or 10 behind a host and a process id). They are compared for equality alone,
+// so two runs that differ in nothing else are the same run.
+var (
+	randomText  = regexp.MustCompile(`[A-Z2-7]{26}`)
+	claimantRef = regexp.MustCompile(`[^"/]*/\d+/[A-Z2-7]{10}`)
+)
+
+// canonical is a body without what is random in it: JSON with its keys sorted and
+// without client tokens. A long one is cut and hashed.
+func canonical(body []byte) string {
+	text := string(body)
+	var m map[string]any
+	if json.Unmarshal(body, &m) == nil {
+		delete(m, "ClientRequestToken")
+		if out, err := json.Marshal(m); err == nil { // map keys come out sorted
+			text = string(out)
+		}
+	}
+	text = randomText.ReplaceAllString(text, "*")
+	text = claimantRef.ReplaceAllString(text, "*")
+	const long = 400
+	if len(text) > long {
+		h := sha256.Sum256([]byte(text))
+		text = text[:long] + "…" + hex.EncodeToString(h[:8])
+	}
+	return text
+}
+
+// serviceOf tells the service by the scope of the request's signature; the model
+// service is not AWS's and is told by its host.
+func serviceOf(req *http.Request) string {
+	if req.URL.Host == modelHost {
+		return modelHost
+	}
+	if _, scope, ok := strings.Cut(req.Header.Get("Authorization"), "Credential="); ok {
+		if p := strings.Split(scope, "/"); len(p) > 4 {
+			return p[3]
+		}
+	}
+	return "s3"
+}
