@@ -59,7 +59,10 @@ type Row struct {
 	TimeZone    string            `dynamodbav:"time_zone"`
 	Notes       string            `dynamodbav:"notes,omitempty"`
 	Consent     bool              `dynamodbav:"consent"`
-	Flags       map[string]string `dynamodbav:"flags,omitempty"` // as first read by Begin
+	ConsentBy   *Consent          `dynamodbav:"consent_by,omitempty"` // nil in a row of an earlier release: the athlete, at CreatedAt
+	Push        bool              `dynamodbav:"push,omitempty"`       // the app is told of the end, too
+	RerunOf     string            `dynamodbav:"rerun_of,omitempty"`   // the analysis whose clips these are
+	Flags       map[string]string `dynamodbav:"flags,omitempty"`      // as first read by Begin
 	CreatedAt   time.Time         `dynamodbav:"created_at"`
 	QueuedAt    time.Time         `dynamodbav:"queued_at,omitempty"`  // when the confirm pinned the clips
 	StartedAt   time.Time         `dynamodbav:"started_at,omitempty"` // when Begin first marked it analysing
@@ -72,6 +75,14 @@ type Row struct {
 	ReportPDF   string            `dynamodbav:"report_pdf,omitempty"`
 	ReportJSON  string            `dynamodbav:"report_json,omitempty"`
 	ResultKey   string            `dynamodbav:"result_key,omitempty"`
+}
+
+// Consent says who agreed to the analysis, and when.
+type Consent struct {
+	Role     string    `dynamodbav:"role" json:"role"`                     // ConsentSelf or ConsentParent
+	Name     string    `dynamodbav:"name,omitempty" json:"name,omitempty"` // of the parent
+	UnderAge bool      `dynamodbav:"under_age,omitempty" json:"under_age,omitempty"`
+	At       time.Time `dynamodbav:"at" json:"at"`
 }
 
 // OpenMark is the value of the open attribute of every analysis without an end.

@@ -82,12 +82,22 @@ func (s Store) Create(ctx context.Context, athleteID, clientKey string, sub Subm
 	r = Row{
 		AnalysisID: ID(athleteID, clientKey), AthleteID: athleteID, RequestHash: sub.Hash(),
 		Status: Reserved, Attempt: 1, AthleteName: sub.AthleteName, Email: sub.Email, TimeZone: sub.TimeZone,
-		Notes: sub.Notes, Consent: sub.Consent, CreatedAt: now, Open: OpenMark, Deadline: now.Add(names.ReservedDeadline),
+		Notes: sub.Notes, Consent: sub.Consent, Push: sub.Push, CreatedAt: now, Open: OpenMark, Deadline: now.Add(names.ReservedDeadline),
+		ConsentBy: &Consent{Role: sub.ConsentRole, Name: sub.ConsentName, UnderAge: sub.UnderAge, At: now},
+	}
+	if r.ConsentBy.Role == "" {
+		r.ConsentBy.Role = ConsentSelf
 	}
 	for i, c := range sub.Clips {
 		c.Key = names.ClipKey(r.AnalysisID, i)
 		r.Clips = append(r.Clips, c)
 	}
+	return s.reserve(ctx, r)
+}
+
+// reserve stores a new row and takes the price of its analysis: both or neither.
+// A row that is there already is returned, unless it answers another request.
+func (s Store) reserve(ctx context.Context, r Row) (_ Row, created bool, err error) {
 	item, err := stamp.MarshalMap(r)
 	if err != nil {
 		return Row{}, false, fmt.Errorf("encode analysis %s: %w", r.AnalysisID, err)
@@ -95,7 +105,7 @@ func (s Store) Create(ctx context.Context, athleteID, clientKey string, sub Subm
 	fresh := "attribute_not_exists(analysis_id)"
 	items := append([]ddb.TransactWriteItem{{Put: &ddb.Put{TableName: &s.Analyses, Item: item, ConditionExpression: &fresh,
 		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld}}},
-		credit.Reserve(s.Credits, athleteID, r.AnalysisID, now)...)
+		credit.Reserve(s.Credits, r.AthleteID, r.AnalysisID, r.CreatedAt)...)
 	err = txn.Write(ctx, s.DB, s.Retry, items)
 	if err == nil {
 		return r, true, nil

@@ -21,6 +21,35 @@ type Submission struct {
 	Notes       string
 	Consent     bool
 	Clips       []Clip
+	// The fields below came later. Each is left out of the hash when it is zero,
+	// so that a request of an earlier release, repeated, is still the same.
+	UnderAge    bool   `json:",omitempty"` // too young, by the law where they live, to consent themselves
+	ConsentRole string `json:",omitempty"` // ConsentSelf (the default) or ConsentParent
+	ConsentName string `json:",omitempty"` // of the parent
+	Push        bool   `json:",omitempty"` // tell the app of the end, too
+}
+
+// Who gives consent.
+const (
+	ConsentSelf   = "self"
+	ConsentParent = "parent" // or whoever has parental responsibility
+)
+
+// checkConsent says what is wrong with the consent. Whether an athlete is under
+// age is the app's to find out; no birth date is asked for or kept. A child's
+// consent counts only when a parent gives it, by name.
+func (s Submission) checkConsent(fail func(field, format string, a ...any)) {
+	if !s.Consent {
+		fail("consent", "must be true: without consent nothing may be analysed")
+	}
+	switch {
+	case s.ConsentRole != "" && s.ConsentRole != ConsentSelf && s.ConsentRole != ConsentParent:
+		fail("consent_by.role", "either %s or %s", ConsentSelf, ConsentParent)
+	case s.UnderAge && s.ConsentRole != ConsentParent:
+		fail("consent_by.role", "must be %s: the athlete is under age", ConsentParent)
+	case s.ConsentRole == ConsentParent && s.ConsentName == "":
+		fail("consent_by.name", "is needed: a parent consents by name")
+	}
 }
 
 // FieldError says what is wrong with one field of a request.
@@ -71,9 +100,9 @@ func (s Submission) Clean() (Submission, error) {
 	if s.Email != "" && !validEmail(s.Email) {
 		fail("email", "not an address that mail can be sent to")
 	}
-	if !s.Consent {
-		fail("consent", "must be true: without consent nothing may be analysed")
-	}
+	s.ConsentName = cleanLine(s.ConsentName)
+	limit("consent_by.name", s.ConsentName, names.MaxNameRunes)
+	s.checkConsent(fail)
 	if len(s.Clips) < 1 || len(s.Clips) > names.MaxClips {
 		fail("clips", "%d clips; between 1 and %d", len(s.Clips), names.MaxClips)
 		return s, &InvalidError{bad}
