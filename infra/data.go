@@ -6,6 +6,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -20,11 +22,12 @@ type Data struct {
 	Bucket   awss3.Bucket
 	Pool     awscognito.UserPool
 	Client   awscognito.UserPoolClient
+	Alarms   awssns.Topic             // every alarm; its subscriptions were confirmed by people
 	Callback awssecretsmanager.Secret // HMAC keys of callbacks: {"current","previous"}
 }
 
 // NewData declares the stack.
-func NewData(scope constructs.Construct, props *awscdk.StackProps) *Data {
+func NewData(scope constructs.Construct, props *awscdk.StackProps, s Settings) *Data {
 	d := &Data{
 		Stack:  awscdk.NewStack(scope, jsii.String("Data"), props),
 		Tables: map[string]awsdynamodb.Table{},
@@ -32,8 +35,9 @@ func NewData(scope constructs.Construct, props *awscdk.StackProps) *Data {
 	for _, t := range names.Tables() {
 		d.Tables[t.Name] = d.table(t)
 	}
-	d.Bucket = d.bucket()
+	d.Bucket = d.bucket(s)
 	d.users()
+	d.topic(s)
 	d.Callback = awssecretsmanager.NewSecret(d.Stack, jsii.String("CallbackKeys"), &awssecretsmanager.SecretProps{
 		Description: jsii.String("HMAC keys of signed callbacks: current, and previous while a rotation is under way"),
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
@@ -82,7 +86,7 @@ func (d *Data) table(t names.Table) awsdynamodb.Table {
 	return table
 }
 
-func (d *Data) bucket() awss3.Bucket {
+func (d *Data) bucket(s Settings) awss3.Bucket {
 	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
 	clipDays := names.ClipLifecycle.Hours() / 24
 	expire := func(prefix string, n float64) *awss3.LifecycleRule {
@@ -100,6 +104,10 @@ func (d *Data) bucket() awss3.Bucket {
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		RemovalPolicy:     awscdk.RemovalPolicy_RETAIN,
+		Cors: &[]*awss3.CorsRule{{ // browsers upload straight to the bucket
+			AllowedOrigins: jsii.Strings(s.WebOrigin), AllowedMethods: uploadMethods(), AllowedHeaders: jsii.Strings("*"),
+			ExposedHeaders: jsii.Strings(names.UploadCORSExpose...), MaxAge: jsii.Number(names.CORSMaxAge.Seconds()),
+		}},
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			expire(names.PrefixClips, clipDays),
 			expire(names.PrefixWork, names.WorkLifecycle.Hours()/24),
@@ -133,4 +141,27 @@ func (d *Data) users() {
 		EnableTokenRevocation:      jsii.Bool(true),
 		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(1)),
 	})
+}
+
+func uploadMethods() *[]awss3.HttpMethods {
+	out := []awss3.HttpMethods{}
+	for _, m := range names.UploadCORSMethods {
+		out = append(out, awss3.HttpMethods(m))
+	}
+	return &out
+}
+
+func (d *Data) topic(s Settings) {
+	d.Alarms = awssns.NewTopic(d.Stack, jsii.String("Alarms"), &awssns.TopicProps{
+		TopicName: jsii.String(names.Prefix + "alarms"), EnforceSSL: jsii.Bool(true),
+	})
+	if s.AlarmEmail != "" {
+		d.Alarms.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
+	}
+	awscdk.NewCfnOutput(d.Stack, jsii.String("AlarmTopic"), &awscdk.CfnOutputProps{Value: d.Alarms.TopicArn()})
+}
+
+// vars gives what statements of infra/access refer to.
+func (d *Data) vars() variables {
+	return variables{"Bucket": d.Bucket.BucketName(), "CallbackKeys": d.Callback.SecretArn()}
 }

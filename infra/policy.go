@@ -12,28 +12,33 @@ import (
 	"fastbowlinglab/infra/access"
 )
 
-// sub fills a resource of infra/access in. ${Bucket} is the only variable that
-// is not CloudFormation's own.
-func sub(arn string, bucket *string) *string {
-	if !strings.Contains(arn, "${") {
-		return jsii.String(arn)
+// variables are the values of what a resource of infra/access refers to, beside
+// CloudFormation's own: ${Bucket}, ${CallbackKeys}.
+type variables map[string]*string
+
+// sub fills in a text with CloudFormation's pseudo parameters and variables.
+func sub(text string, vars variables) *string {
+	used := map[string]*string{}
+	for name, value := range vars {
+		if strings.Contains(text, "${"+name+"}") {
+			used[name] = value
+		}
 	}
-	var vars *map[string]*string
-	if strings.Contains(arn, "${Bucket}") {
-		vars = &map[string]*string{"Bucket": bucket}
+	if len(used) == 0 {
+		return awscdk.Fn_Sub(jsii.String(text), nil)
 	}
-	return awscdk.Fn_Sub(jsii.String(arn), vars)
+	return awscdk.Fn_Sub(jsii.String(text), &used)
 }
 
 // statements turns what a program may do into IAM's form. mailFrom is the only
 // sender of mails.
-func statements(all []access.Statement, bucket *string, mailFrom string) []awsiam.PolicyStatement {
+func statements(all []access.Statement, vars variables, mailFrom string) []awsiam.PolicyStatement {
 	var out []awsiam.PolicyStatement
 	for _, s := range all {
 		p := &awsiam.PolicyStatementProps{Sid: jsii.String(s.Sid), Actions: jsii.Strings(s.Actions...)}
 		resources := []*string{}
 		for _, r := range s.Resources {
-			resources = append(resources, sub(r, bucket))
+			resources = append(resources, sub(r, vars))
 		}
 		p.Resources = &resources
 		if s.Sid == "Mail" {
@@ -46,14 +51,19 @@ func statements(all []access.Statement, bucket *string, mailFrom string) []awsia
 
 // role makes a role with exactly these statements, as part of the role itself:
 // it never exists without them. What the CDK would add is left out.
-func role(scope constructs.Construct, id string, service string, all []access.Statement, bucket *string, mailFrom string) awsiam.IRole {
+// Programs that do nothing in AWS have no policy.
+func role(scope constructs.Construct, id string, service string, all []access.Statement, vars variables, mailFrom string) awsiam.IRole {
 	doc := awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Minimize: jsii.Bool(false)})
-	for _, s := range statements(all, bucket, mailFrom) {
+	for _, s := range statements(all, vars, mailFrom) {
 		doc.AddStatements(s)
+	}
+	policies := map[string]awsiam.PolicyDocument{}
+	if len(all) > 0 {
+		policies["Own"] = doc
 	}
 	r := awsiam.NewRole(scope, jsii.String(id), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String(service), nil),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{"Own": doc},
+		InlinePolicies: &policies,
 	})
 	explain(r, all)
 	return r.WithoutPolicyUpdates(nil)

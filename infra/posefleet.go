@@ -30,10 +30,10 @@ type PoseFleet struct {
 }
 
 // NewPoseFleet declares the stack.
-func NewPoseFleet(scope constructs.Construct, props *awscdk.StackProps, s Settings, d *Data, n *Network) *PoseFleet {
+func NewPoseFleet(scope constructs.Construct, props *awscdk.StackProps, s Settings, d *Data, n *Network, api *API) *PoseFleet {
 	f := &PoseFleet{Stack: awscdk.NewStack(scope, jsii.String("PoseFleet"), props)}
 	f.queues()
-	f.task(s, d)
+	f.task(s, d, api)
 	f.service(n)
 	f.balancer(n)
 	return f
@@ -54,27 +54,21 @@ func (f *PoseFleet) queues() {
 	})
 }
 
-func (f *PoseFleet) task(s Settings, d *Data) {
+func (f *PoseFleet) task(s Settings, d *Data, api *API) {
 	own, err := access.Of(names.PoseWorker)
 	if err != nil {
 		panic("infra: " + err.Error())
 	}
 	f.Task = awsecs.NewFargateTaskDefinition(f.Stack, jsii.String("Task"), &awsecs.FargateTaskDefinitionProps{
 		Family: jsii.String(names.PoseService), Cpu: jsii.Number(names.WorkerCPU), MemoryLimitMiB: jsii.Number(names.WorkerMemoryMiB),
-		TaskRole: role(f.Stack, "TaskRole", "ecs-tasks.amazonaws.com", own, d.Bucket.BucketName(), s.MailFrom),
+		TaskRole: role(f.Stack, "TaskRole", "ecs-tasks.amazonaws.com", own, d.vars(), s.MailFrom),
 		RuntimePlatform: &awsecs.RuntimePlatform{
 			CpuArchitecture:       awsecs.CpuArchitecture_X86_64(),
 			OperatingSystemFamily: awsecs.OperatingSystemFamily_LINUX(),
 		},
 	})
-	env := map[string]*string{
-		names.PoseQueue.Env: f.Queue.QueueUrl(), names.EnvBucket: d.Bucket.BucketName(),
-		names.EnvModels: jsii.String("/opt/pose/models"), names.EnvORT: jsii.String("/opt/pose/libonnxruntime.so.1"),
-		names.EnvPoseModel: jsii.String(names.DefaultPoseModel),
-	}
-	for _, t := range names.Tables() {
-		env[t.Env] = jsii.String(t.Name)
-	}
+	env := environment(s, d)
+	env[names.EnvAPIURL] = api.HTTP.ApiEndpoint()
 	f.Task.AddContainer(jsii.String("worker"), &awsecs.ContainerDefinitionOptions{
 		Image: awsecs.ContainerImage_FromAsset(jsii.String(s.Image), &awsecs.AssetImageProps{
 			Platform: awsecrassets.Platform_LINUX_AMD64(), Target: jsii.String("worker"),

@@ -76,6 +76,7 @@ type Out struct {
 	Notices int          `json:"notices"` // looked at
 	Errors  int          `json:"errors"`  // rows and steps that failed; the next pass tries again
 	Fleet   fleet.Action `json:"fleet"`
+	Oldest  int          `json:"oldest"`  // seconds since the confirm of the oldest analysis that was open
 	Partial bool         `json:"partial"` // time ran out before the last open analysis
 }
 
@@ -95,7 +96,11 @@ func (d Deps) pass(ctx context.Context) (Out, error) {
 			stepErrs = append(stepErrs, fmt.Errorf("%s: %w", what, err))
 		}
 	}
-	fail("analyses", d.analyses(ctx, &out))
+	seen := d.analyses(ctx, &out)
+	fail("analyses", seen)
+	if seen == nil {
+		metric.Gauge(ctx, metric.OldestOpenSeconds, "Seconds", float64(out.Oldest))
+	}
 	n, err := d.Notices.Sweep(ctx, maxNotices)
 	out.Notices = n
 	if err != nil {
@@ -123,6 +128,9 @@ func (d Deps) analyses(ctx context.Context, out *Out) error {
 			return false
 		}
 		out.Open++
+		if !r.QueuedAt.IsZero() {
+			out.Oldest = max(out.Oldest, int(d.now().Sub(r.QueuedAt).Seconds()))
+		}
 		if err := d.one(ctx, r, out); err != nil {
 			out.Errors++
 			slog.ErrorContext(ctx, "analysis not reconciled", "analysis_id", r.AnalysisID, "attempt", r.Attempt,

@@ -74,6 +74,11 @@ func parameter(sid, action, name string) Statement {
 	return Statement{Sid: sid, Actions: []string{"ssm:" + action}, Resources: []string{parameterARN + "/" + name}}
 }
 
+// secret lets a program read one secret; arn is the whole ARN.
+func secret(sid, arn string) Statement {
+	return Statement{Sid: sid, Actions: []string{"secretsmanager:GetSecretValue"}, Resources: []string{arn}}
+}
+
 func fleet() Statement {
 	return Statement{Sid: "Fleet", Actions: []string{"ecs:DescribeServices", "ecs:UpdateService"}, Resources: []string{ServiceARN}}
 }

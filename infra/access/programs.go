@@ -56,6 +56,18 @@ var programs = map[string][]Statement{
 		{Sid: "Queue", Actions: []string{"sqs:SendMessage"}, Resources: []string{QueueARN(names.PoseQueue.Name)}},
 		tokens(),
 	},
+	names.FnProbe: {},
+	names.FnPostJob: {
+		table("Analyses", names.Analyses, "GetItem"),
+		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
+	},
+	names.FnCallback: {
+		table("Analyses", names.Analyses, "GetItem"),
+		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
+		table("Effects", names.Effects, "GetItem", "PutItem"),
+		tokens(),
+		secret("Keys", "${CallbackKeys}"),
+	},
 	names.FnAwaitPose: {
 		table("Analyses", names.Analyses, "GetItem"),
 		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),

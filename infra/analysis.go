@@ -1,0 +1,158 @@
+package infra
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"fastbowlinglab/infra/access"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/statemachine"
+)
+
+// How a deploy moves new executions to a new definition: a tenth of them for so
+// many minutes, then all, and back to none when an alarm goes off.
+const (
+	canaryPercent = 10
+	canaryMinutes = 15
+)
+
+// How often what starts a function by itself is tried again.
+const (
+	eventRetries  = 2       // asynchronous invocations, as many as Lambda allows
+	eventHours    = 6       // the longest that an event is kept for another try
+	streamRetries = 10      // a stream record, before it goes to the dead letters
+	streamBatch   = 10      // records of one invocation; each may wait for a mail
+	streamAge     = 24 * 60 // minutes: a record's whole life in a stream
+)
+
+// Analysis is the stack of the state machine and of the functions that no route
+// leads to.
+type Analysis struct {
+	awscdk.Stack
+	Functions map[string]awslambda.Function
+	Dead      awssqs.Queue // of stream records, events and schedules
+	Machine   awsstepfunctions.CfnStateMachine
+	Alias     awsstepfunctions.CfnStateMachineAlias
+	Canary    []awscloudwatch.Alarm // these roll a deploy back
+}
+
+// NewAnalysis declares the stack.
+func NewAnalysis(scope constructs.Construct, props *awscdk.StackProps, s Settings, d *Data, n *Network, f *PoseFleet, api *API) *Analysis {
+	a := &Analysis{Stack: awscdk.NewStack(scope, jsii.String("Analysis"), props), Functions: map[string]awslambda.Function{}}
+	a.Dead = awssqs.NewQueue(a.Stack, jsii.String("EventsDead"), &awssqs.QueueProps{
+		QueueName: jsii.String(names.EventsDead), EnforceSSL: jsii.Bool(true),
+		Encryption: awssqs.QueueEncryption_SQS_MANAGED, RetentionPeriod: duration(names.QueueRetention),
+	})
+	suppress(a.Dead, "AwsSolutions-SQS3", "this is the dead-letter queue")
+	values := environment(s, d)
+	values[names.EnvAPIURL] = api.HTTP.ApiEndpoint()
+	values[names.EnvPoseURL] = f.BalancerURL()
+	m := maker{a.Stack, s, d.vars(), n, values}
+	for _, fn := range names.Functions() {
+		if !behindRoute(fn.Name) {
+			a.Functions[fn.Name] = m.function(fn)
+			a.sources(fn, d)
+		}
+	}
+	a.machine(d)
+	return a
+}
+
+// sources connects a function to what starts it by itself.
+func (a *Analysis) sources(f names.Function, d *Data) {
+	fn := a.Functions[f.Name]
+	if f.Stream != nil {
+		fn.AddEventSource(awslambdaeventsources.NewDynamoEventSource(d.Tables[f.Stream.Name], &awslambdaeventsources.DynamoEventSourceProps{
+			StartingPosition: awslambda.StartingPosition_TRIM_HORIZON, BatchSize: jsii.Number(streamBatch),
+			BisectBatchOnError: jsii.Bool(true), ReportBatchItemFailures: jsii.Bool(true),
+			RetryAttempts: jsii.Number(streamRetries), MaxRecordAge: awscdk.Duration_Minutes(jsii.Number(streamAge)),
+			OnFailure: awslambdaeventsources.NewSqsDlq(a.Dead),
+		}))
+	}
+	if !f.Ended && f.Every == 0 {
+		return
+	}
+	awslambda.NewEventInvokeConfig(a.Stack, jsii.String(logical(f.Name)+"Invoke"), &awslambda.EventInvokeConfigProps{
+		Function: fn, RetryAttempts: jsii.Number(eventRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(eventHours)),
+		OnFailure: awslambdadestinations.NewSqsDestination(a.Dead),
+	})
+	target := awseventstargets.NewLambdaFunction(fn, &awseventstargets.LambdaFunctionProps{
+		DeadLetterQueue: a.Dead, RetryAttempts: jsii.Number(eventRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(eventHours)),
+	})
+	if f.Every > 0 {
+		awsevents.NewRule(a.Stack, jsii.String(logical(f.Name)+"Schedule"), &awsevents.RuleProps{
+			RuleName: jsii.String(names.Prefix + f.Name), Schedule: awsevents.Schedule_Rate(duration(f.Every)),
+			Targets: &[]awsevents.IRuleTarget{target},
+		})
+	}
+	if f.Ended {
+		awsevents.NewRule(a.Stack, jsii.String(logical(f.Name)+"Ended"), &awsevents.RuleProps{
+			RuleName:    jsii.String(names.Prefix + "ended-" + f.Name),
+			Description: jsii.String("An execution that ended without its catch-all: the analysis is ended and refunded"),
+			EventPattern: &awsevents.EventPattern{
+				Source: jsii.Strings("aws.states"), DetailType: jsii.Strings("Step Functions Execution Status Change"),
+				Detail: &map[string]any{"status": []string{"FAILED", "TIMED_OUT", "ABORTED"},
+					"stateMachineArn": []any{sub(access.MachineARN, nil)}},
+			},
+			Targets: &[]awsevents.IRuleTarget{target},
+		})
+	}
+}
+
+func (a *Analysis) machine(d *Data) {
+	source, err := statemachine.Source(statemachine.Analysis)
+	if err != nil {
+		panic("infra: " + err.Error())
+	}
+	versions := map[string]*string{}
+	for _, f := range names.Functions() {
+		if f.State {
+			versions[f.ARNPlaceholder()] = a.Functions[f.Name].CurrentVersion().FunctionArn()
+		}
+	}
+	log := awslogs.NewLogGroup(a.Stack, jsii.String("MachineLog"), &awslogs.LogGroupProps{
+		LogGroupName: jsii.String("/aws/vendedlogs/states/" + names.StateMachine), Retention: logRetention,
+		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
+	})
+	r := role(a.Stack, "MachineRole", "states.amazonaws.com", access.Machine(), nil, "")
+	a.Machine = awsstepfunctions.NewCfnStateMachine(a.Stack, jsii.String("Machine"), &awsstepfunctions.CfnStateMachineProps{
+		StateMachineName: jsii.String(names.StateMachine), StateMachineType: jsii.String("STANDARD"),
+		RoleArn: r.RoleArn(), DefinitionString: jsii.String(string(source)), DefinitionSubstitutions: versions,
+		TracingConfiguration: &awsstepfunctions.CfnStateMachine_TracingConfigurationProperty{Enabled: jsii.Bool(true)},
+		LoggingConfiguration: &awsstepfunctions.CfnStateMachine_LoggingConfigurationProperty{
+			Level: jsii.String("ALL"), IncludeExecutionData: jsii.Bool(false),
+			Destinations: []any{&awsstepfunctions.CfnStateMachine_LogDestinationProperty{
+				CloudWatchLogsLogGroup: &awsstepfunctions.CfnStateMachine_CloudWatchLogsLogGroupProperty{LogGroupArn: log.LogGroupArn()}}},
+		},
+	})
+	a.Machine.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
+	version := awsstepfunctions.NewCfnStateMachineVersion(a.Stack, jsii.String("Version"), &awsstepfunctions.CfnStateMachineVersionProps{
+		StateMachineArn: a.Machine.AttrArn(), StateMachineRevisionId: a.Machine.AttrStateMachineRevisionId(),
+	})
+	version.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil) // runs in flight keep the version they began with
+	a.Canary = a.canary(d.Alarms)
+	var alarms []*string
+	for _, c := range a.Canary {
+		alarms = append(alarms, c.AlarmName())
+	}
+	a.Alias = awsstepfunctions.NewCfnStateMachineAlias(a.Stack, jsii.String("Alias"), &awsstepfunctions.CfnStateMachineAliasProps{
+		Name: jsii.String(names.MachineAlias),
+		DeploymentPreference: &awsstepfunctions.CfnStateMachineAlias_DeploymentPreferenceProperty{
+			StateMachineVersionArn: version.AttrArn(), Type: jsii.String("CANARY"),
+			Percentage: jsii.Number(canaryPercent), Interval: jsii.Number(canaryMinutes), Alarms: &alarms,
+		},
+	})
+	for _, c := range a.Canary { // an alarm that is not there yet cannot roll back
+		a.Alias.Node().AddDependency(c)
+	}
+}
