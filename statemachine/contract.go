@@ -18,6 +18,8 @@ var contracts = map[string]contract{
 	names.FnWake:      {names.Run{}, names.WakeOut{}},
 	names.FnPrecheck:  {names.Run{}, names.VerdictOut{}},
 	names.FnQueueJob:  {names.TokenIn{}, names.ClaimedOut{}},
+	names.FnProbe:     {names.RoundIn{}, names.DispatchOut{}},
+	names.FnPostJob:   {names.PostIn{}, names.DispatchOut{}},
 	names.FnAwaitPose: {names.TokenIn{}, names.VerdictOut{}},
 	names.FnFindings:  {names.TextIn{}, names.TextOut{}},
 	names.FnCoaching:  {names.TextIn{}, names.TextOut{}},
@@ -37,6 +39,7 @@ var travelling = map[string]int{
 	"task_token":   2048, // in a payload only
 	"entered":      40,   // likewise
 	"retry":        20,   // likewise
+	"round":        20,   // likewise
 	"result_key":   maxKey,
 	"findings_key": maxKey,
 	"coaching_key": maxKey,

@@ -48,9 +48,9 @@ func (d Deps) run(ctx context.Context, in names.BeginIn) (names.BeginOut, error)
 		metric.Count(ctx, metric.DuplicateRun, 1, "analysis_id", in.AnalysisID, "attempt", in.Attempt,
 			"execution", in.Execution, "holder", b.Row.Execution)
 	}
-	if out.Proceed && out.PoseRoad != flags.RoadQueue {
+	if out.Proceed && out.PoseRoad != flags.RoadQueue && out.PoseRoad != flags.RoadHTTP {
 		return names.BeginOut{}, fault.New(fault.Permanent,
-			"begin: flag %s is %q, and this release has the road %q only", flags.PoseRoad, out.PoseRoad, flags.RoadQueue)
+			"begin: flag %s is %q, and this release has the roads %q and %q only", flags.PoseRoad, out.PoseRoad, flags.RoadQueue, flags.RoadHTTP)
 	}
 	return out, nil
 }

@@ -126,8 +126,8 @@ func TestDuplicateRunIsCounted(t *testing.T) {
 func TestErrors(t *testing.T) {
 	w := newWorld(t)
 	w.flags.road = flags.RoadHTTP
-	if _, errType := w.begin(w.queued("http"), "run"); errType != string(fault.Permanent) {
-		t.Errorf("road http: %q, want Permanent", errType)
+	if out, errType := w.begin(w.queued("http"), "run"); errType != "" || out.PoseRoad != flags.RoadHTTP {
+		t.Errorf("road http: %+v %q", out, errType)
 	}
 	w.flags.road = "tunnel"
 	id := w.queued("tunnel")

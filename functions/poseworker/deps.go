@@ -77,6 +77,7 @@ type Deps struct {
 	Tokens   tasktoken.Answerer
 	Keeper   Lifeline
 	Vision   Vision
+	Callback Callback  // for jobs that came over HTTP; nil to complete them directly
 	Protect  Protector // nil where there is none
 	Passes   int       // passes at once, over all roads
 	Timers   Timers

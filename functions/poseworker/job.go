@@ -92,9 +92,13 @@ func (w *Worker) watch(ctx context.Context, cancel context.CancelCauseFunc, p *p
 // finish ends the job in its row, answers whoever waits, and then lets go of the
 // message: in this order, since the message brings the job back if we die.
 func (w *Worker) finish(log *slog.Logger, k *keeper, p *pass, out names.VerdictOut, err error, m *message) {
+	redone := 0
+	if err == nil && m == nil && w.calledBack(log, k, out) {
+		p.report(nil, k.seen().Redone)
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), w.d.Timers.Finish)
 	defer cancel()
-	redone := 0
 	switch {
 	case err == nil:
 		redone = w.complete(ctx, log, k, p, out, m)
@@ -126,6 +130,35 @@ func (w *Worker) complete(ctx context.Context, log *slog.Logger, k *keeper, p *p
 	return job.Redone
 }
 
+// callbackBudget is what all tries of a callback may take: the lease, last
+// renewed a keeper's period ago, must outlast them and the writes that follow
+// where none of them is heard.
+const callbackBudget = names.LeaseDuration - names.KeeperPeriod - 20*time.Second
+
+// calledBack tells the result to the API, which completes the job in its row and
+// answers token 2. False when that is left to us: it is not known to be done, and
+// our own completion is the same conditional write.
+func (w *Worker) calledBack(log *slog.Logger, k *keeper, out names.VerdictOut) bool {
+	if w.d.Callback == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), callbackBudget)
+	defer cancel()
+	err := w.d.Callback.Send(ctx, names.PoseCallback{
+		Run:   names.Run{AnalysisID: k.lease.AnalysisID, Attempt: k.lease.Attempt},
+		Fence: k.lease.Fence, Result: out})
+	switch {
+	case err == nil:
+		log.Info("done", "verdict", out.Verdict, "reason", out.Reason, "by", "callback")
+		return true
+	case errors.Is(err, errNotTaken):
+		log.Warn("lost the job; its new owner goes on")
+		return true
+	}
+	log.Warn("the callback was not taken; completing the job directly", "error", err.Error())
+	return false
+}
+
 // release gives the job back on purpose. First the row, or the next worker would
 // meet a live lease; then the message; then the run, which goes back to dispatch.
 func (w *Worker) release(ctx context.Context, log *slog.Logger, k *keeper, m *message) {
@@ -137,12 +170,18 @@ func (w *Worker) release(ctx context.Context, log *slog.Logger, k *keeper, m *me
 	if m != nil {
 		w.giveBack(*m, 0)
 	}
-	if job.Token2 != "" {
-		if _, err := w.d.Tokens.Failure(ctx, job.Token2, fault.Released, "the worker is being replaced"); err != nil {
-			log.Warn("the run was not told; its heartbeat will run out", "error", err.Error())
-		}
-	}
+	w.answerReleased(ctx, log, job, "the worker is being replaced")
 	log.Info("released", "checkpoints", len(job.Checkpoints))
+}
+
+// answerReleased sends the run back to dispatch.
+func (w *Worker) answerReleased(ctx context.Context, log *slog.Logger, job posejob.Job, why string) {
+	if job.Token2 == "" {
+		return
+	}
+	if _, err := w.d.Tokens.Failure(ctx, job.Token2, fault.Released, why); err != nil {
+		log.Warn("the run was not told; its heartbeat will run out", "error", err.Error())
+	}
 }
 
 // abandon ends the work on an analysis that has its end.
@@ -175,6 +214,8 @@ func (w *Worker) giveUp(ctx context.Context, log *slog.Logger, k *keeper, cause 
 		}
 	case m != nil:
 		w.giveBack(*m, time.Duration(job.Deaths)*10*time.Second)
+	default:
+		w.answerReleased(ctx, log, job, "the pass failed and may be tried again")
 	}
 }
 

@@ -48,7 +48,10 @@ func (w *Worker) receive(ctx context.Context) {
 				w.giveBack(m, 0)
 				continue
 			}
-			w.begin(func() { w.handle(m) })
+			if !w.begin(func() { w.handle(m) }) {
+				w.slots.Release()
+				w.giveBack(m, 0)
+			}
 		}
 	}
 }

@@ -19,22 +19,21 @@ type Health struct {
 	Passes int    `json:"passes"` // passes that may run at once
 }
 
-// Handler serves the worker's health. A worker that takes no more work says 503,
-// so that nothing new is sent to it while it leaves.
+// Handler serves the worker's health and takes posted jobs. A worker that takes no
+// more work says 503, so that nothing new is sent to it while it leaves.
 func (w *Worker) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+names.HealthPath, func(rw http.ResponseWriter, _ *http.Request) {
 		h := Health{Status: "ok", Busy: w.slots.Busy(), Passes: w.d.Passes}
 		code := http.StatusOK
-		select {
-		case <-w.stopping:
+		if w.leaving() {
 			h.Status, code = "stopping", http.StatusServiceUnavailable
-		default:
 		}
 		rw.Header().Set("Content-Type", "application/json")
 		rw.WriteHeader(code)
 		_ = json.NewEncoder(rw).Encode(h) // the reader has gone: nobody to tell
 	})
+	mux.HandleFunc("POST "+names.JobsPath, w.postJob)
 	return mux
 }
 

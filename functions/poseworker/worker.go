@@ -71,10 +71,10 @@ func (w *Worker) Run(ctx context.Context) error {
 // stop lets no more work begin and cancels what runs.
 func (w *Worker) stop(broken error) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if broken != nil && w.broken == nil {
 		w.broken = broken
 	}
-	w.mu.Unlock()
 	w.stopOnce.Do(func() { close(w.stopping) })
 }
 
@@ -88,8 +88,24 @@ func (w *Worker) now() time.Time {
 	return time.Now()
 }
 
-// begin runs fn in a slot that the caller has taken.
-func (w *Worker) begin(fn func()) {
+// leaving reports whether no more work may begin.
+func (w *Worker) leaving() bool {
+	select {
+	case <-w.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// begin runs fn in a slot that the caller has taken. It is false, and fn does not
+// run, when no more work may begin.
+func (w *Worker) begin(fn func()) bool {
+	w.mu.Lock() // stop waits for what has begun, so nothing may begin behind it
+	defer w.mu.Unlock()
+	if w.leaving() {
+		return false
+	}
 	w.jobs.Go(func() {
 		w.protect(true)
 		defer func() {
@@ -98,6 +114,7 @@ func (w *Worker) begin(fn func()) {
 		}()
 		fn()
 	})
+	return true
 }
 
 // protect tells the container service about work; best effort.

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"fastbowlinglab/integration/local/alb"
 	"fastbowlinglab/integration/local/dynoxide"
 	"fastbowlinglab/integration/local/ecs"
 	"fastbowlinglab/integration/local/endpoint"
@@ -33,11 +34,12 @@ func Prepare(dir string) error { return kumo.Prepare(kumoDir(dir)) }
 type Cloud struct {
 	Endpoint string // URL of the one endpoint, http://127.0.0.1:port
 	API      string // base URL of the HTTP API
+	PoseURL  string // base URL of the pose workers' load balancer
 	Logs     string // folder of the log files
 
-	cfg                   Config
-	listener, apiListener net.Listener
-	server, apiServer     *http.Server
+	cfg                                 Config
+	listener, apiListener, poseListener net.Listener
+	server, apiServer, poseServer       *http.Server
 
 	issuer   *httpapi.Issuer
 	services *endpoint.Router // without faults: for the cloud's own calls
@@ -46,6 +48,7 @@ type Cloud struct {
 	lambda   *lambdaapi.Service
 	states   *stepfn.Engine
 	tasks    *ecs.Cluster
+	balancer *alb.Balancer
 	mails    int // sent before this start, in memory only
 
 	running sync.WaitGroup
@@ -124,6 +127,10 @@ func (c *Cloud) listen(ctx context.Context) (err error) {
 	if c.apiListener, err = c.loopback(ctx, c.cfg.APIAddr); err != nil {
 		return fmt.Errorf("HTTP API: %w", err)
 	}
+	if c.poseListener, err = c.loopback(ctx, "127.0.0.1:0"); err != nil {
+		return fmt.Errorf("load balancer: %w", err)
+	}
+	c.PoseURL = "http://" + c.poseListener.Addr().String()
 	c.Endpoint = "http://" + c.listener.Addr().String()
 	c.API = "http://" + c.apiListener.Addr().String()
 	return nil
@@ -212,7 +219,7 @@ func (c *Cloud) AWS() aws.Config {
 
 // place says where things are.
 func (c *Cloud) place() Place {
-	return Place{Endpoint: c.Endpoint, APIURL: c.API, Root: c.cfg.Root, Fonts: c.cfg.Fonts}
+	return Place{Endpoint: c.Endpoint, APIURL: c.API, PoseURL: c.PoseURL, Root: c.cfg.Root, Fonts: c.cfg.Fonts}
 }
 
 // compute starts Lambda, Step Functions and ECS. ECS comes last: it may start
@@ -238,6 +245,8 @@ func (c *Cloud) servers(context.Context) error {
 	c.apiServer = &http.Server{ReadHeaderTimeout: 10 * time.Second}
 	c.later(c.server.Close)
 	c.later(c.apiServer.Close)
+	c.poseServer = &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	c.later(c.poseServer.Close)
 	return nil
 }
 
@@ -252,6 +261,7 @@ func (c *Cloud) serve(context.Context) error {
 	c.apiServer.Handler = api
 	c.running.Go(func() { _ = c.server.Serve(c.listener) }) // ends when Close closes it
 	c.running.Go(func() { _ = c.apiServer.Serve(c.apiListener) })
+	c.balance()
 	return nil
 }
 

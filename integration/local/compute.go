@@ -1,9 +1,11 @@
 package local
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
+	"fastbowlinglab/integration/local/alb"
 	"fastbowlinglab/integration/local/ecs"
 	"fastbowlinglab/integration/local/endpoint"
 	"fastbowlinglab/integration/local/lambdaapi"
@@ -18,6 +20,19 @@ func (c *Cloud) Lambda() *lambdaapi.Service { return c.lambda }
 
 // Tasks is the ECS cluster.
 func (c *Cloud) Tasks() *ecs.Cluster { return c.tasks }
+
+// Balancer is the load balancer in front of the pose workers.
+func (c *Cloud) Balancer() *alb.Balancer { return c.balancer }
+
+// balance opens the load balancer.
+func (c *Cloud) balance() {
+	c.balancer = alb.New(alb.Config{Targets: c.tasks.Addresses, IdleTimeout: c.cfg.BalancerIdle, Log: c.cfg.Log})
+	c.poseServer.Handler = c.balancer
+	ctx, cancel := context.WithCancel(context.Background())
+	c.later(func() error { cancel(); return nil })
+	c.running.Go(func() { c.balancer.Watch(ctx) })
+	c.running.Go(func() { _ = c.poseServer.Serve(c.poseListener) }) // ends when Close closes it
+}
 
 func (c *Cloud) startTasks() error {
 	env, err := Environment(names.PoseWorker, names.WorkerEnv(), c.place(), c.cfg.Env)

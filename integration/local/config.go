@@ -68,6 +68,9 @@ type Config struct {
 	// TaskBackoff is the wait before a dead task of the service is replaced. Default 1 s.
 	TaskBackoff time.Duration
 
+	// BalancerIdle is the load balancer's idle timeout. Default: names.ALBIdleTimeout.
+	BalancerIdle time.Duration
+
 	// Intercept puts faults between callers and services. Default: none.
 	Intercept endpoint.Intercept
 

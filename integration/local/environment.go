@@ -14,6 +14,9 @@ import (
 // MailFrom is the sender of the embedded cloud's mails, a verified identity.
 const MailFrom = "reports@fastbowlinglab.example"
 
+// CallbackSecret is the name of the secret with the keys of signed callbacks.
+const CallbackSecret = names.Prefix + "callback-keys"
+
 // StateMachineARN is the ARN of the analysis state machine.
 const StateMachineARN = "arn:aws:states:" + Region + ":" + Account + ":stateMachine:" + names.StateMachine
 
@@ -21,6 +24,7 @@ const StateMachineARN = "arn:aws:states:" + Region + ":" + Account + ":stateMach
 type Place struct {
 	Endpoint string // URL of the endpoint
 	APIURL   string // base URL of the HTTP API
+	PoseURL  string // base URL of the pose workers' load balancer
 	Root     string // the project's folder
 	Fonts    string // folder of the report's fonts
 }
@@ -37,6 +41,8 @@ func (p Place) Values() map[string]string {
 		names.EnvMailFrom:        MailFrom,
 		names.EnvAPIURL:          p.APIURL,
 		names.EnvParameters:      names.Parameters,
+		names.EnvPoseURL:         p.PoseURL,
+		names.EnvCallbackKeys:    CallbackSecret,
 		names.EnvFonts:           p.Fonts,
 		names.EnvModels:          filepath.Join(npm, "@mediapipe/pose"),
 		names.EnvORT:             filepath.Join(npm, "onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"),

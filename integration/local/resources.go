@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -38,7 +40,7 @@ type creator struct {
 
 // create makes the parts side by side.
 func (c creator) create(ctx context.Context) error {
-	steps := []func(context.Context) error{c.bucket, c.queues, c.parameters, c.identity}
+	steps := []func(context.Context) error{c.bucket, c.queues, c.parameters, c.identity, c.secret}
 	for _, t := range names.Tables() {
 		steps = append(steps, func(ctx context.Context) error { return c.table(ctx, t) })
 	}
@@ -165,6 +167,17 @@ func (c creator) parameters(ctx context.Context) error {
 		if err != nil && !awserr.Is(err, "ParameterAlreadyExists") {
 			return fmt.Errorf("set parameter %s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// secret makes the keys of signed callbacks: no previous one yet.
+func (c creator) secret(ctx context.Context) error {
+	value := fmt.Sprintf(`{"current":%q,"previous":""}`, rand.Text()+rand.Text())
+	_, err := secretsmanager.NewFromConfig(c.aws).CreateSecret(ctx, &secretsmanager.CreateSecretInput{
+		Name: aws.String(CallbackSecret), SecretString: &value})
+	if err != nil && !awserr.Is(err, "ResourceExistsException") {
+		return fmt.Errorf("create secret %s: %w", CallbackSecret, err)
 	}
 	return nil
 }

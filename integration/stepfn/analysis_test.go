@@ -12,12 +12,17 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/flags"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/statemachine"
 )
 
 const (
-	toPose = "Begin Proceed Wake Precheck Bowling QueueJob AwaitPose"
+	toPose   = "Begin Proceed Wake Precheck Bowling QueueJob AwaitPose"
+	toProbe  = "Begin Proceed Wake Precheck Bowling Probe Probed" // the HTTP road
+	toPosted = toProbe + " PostJob Posted AwaitPose"
+	again    = " DispatchWait DispatchAgain"
+
 	toText = toPose + " Measured Findings FindingsDone Coaching CoachingDone"
 	toEnd  = toText + " Render Deliver"
 )
@@ -25,6 +30,7 @@ const (
 // TestAnalysis drives the real definition along every way through it.
 func TestAnalysis(t *testing.T) {
 	settled := func(way string) string { return way + " Settle Settled Failed" }
+	http := an(names.BeginOut{Proceed: true, Status: "analysing", PoseRoad: flags.RoadHTTP})
 	type way struct {
 		name      string
 		overrides fnMap
@@ -41,7 +47,33 @@ func TestAnalysis(t *testing.T) {
 		{name: "another execution holds it", visits: "Begin Proceed Conceded", status: Succeeded,
 			overrides: fnMap{names.FnBegin: an(names.BeginOut{Status: "analysing"})}},
 		{name: "a road that this definition does not have", visits: settled("Begin Proceed AnswerUnknown"), status: Failed, error: "Permanent",
-			overrides: fnMap{names.FnBegin: an(names.BeginOut{Proceed: true, PoseRoad: "http"})}},
+			overrides: fnMap{names.FnBegin: an(names.BeginOut{Proceed: true, PoseRoad: "tunnel"})}},
+		{name: "HTTP road, delivered", visits: toPosted + strings.TrimPrefix(toEnd, toPose), status: Succeeded, end: `{"status":"ready","won":true}`,
+			overrides: fnMap{names.FnBegin: http}},
+		{name: "HTTP road, a worker that starts, then one that is busy", status: Succeeded,
+			visits: toProbe + again + " Probe Probed PostJob Posted" + again + " Probe Probed PostJob Posted AwaitPose" + strings.TrimPrefix(toEnd, toPose),
+			overrides: fnMap{names.FnBegin: http,
+				names.FnProbe:   inTurn(elsewhere(time.Minute), an(names.DispatchOut{State: names.DispatchReady}), an(names.DispatchOut{State: names.DispatchReady})),
+				names.FnPostJob: inTurn(elsewhere(time.Minute), an(names.DispatchOut{State: names.DispatchOwned}))}},
+		{name: "HTTP road, given back, then delivered", status: Succeeded,
+			visits:    toPosted + " ReturnsLeft Returned Bowling Probe Probed PostJob Posted AwaitPose" + strings.TrimPrefix(toEnd, toPose),
+			overrides: fnMap{names.FnBegin: http},
+			worker: func(f *fake) {
+				next := f.awaited
+				f.awaited = func(n int, tok string) {
+					if n > 1 {
+						next(n, tok)
+						return
+					}
+					f.must(f.e.fail(tok, string(fault.Released), "SIGTERM"))
+				}
+			}},
+		{name: "HTTP road, no worker without end", status: Failed, error: "PoseFailed",
+			visits:    settled(toProbe + strings.Repeat(again+" Probe Probed", statemachine.Loops) + " DispatchedTooOften"),
+			overrides: fnMap{names.FnBegin: http, names.FnProbe: elsewhere(-time.Minute)}},
+		{name: "HTTP road, an answer that nobody knows", status: Failed, error: "Permanent",
+			visits:    settled(toProbe + " PostJob Posted AnswerUnknown"),
+			overrides: fnMap{names.FnBegin: http, names.FnPostJob: an(names.DispatchOut{State: "odd"})}},
 		{name: "footage rejected", visits: "Begin Proceed Wake Precheck Bowling RejectFootage", status: Succeeded, end: `{"status":"rejected","won":true}`,
 			overrides: fnMap{names.FnPrecheck: an(names.VerdictOut{Verdict: names.VerdictReject, Reason: "not_bowling"})}},
 		{name: "a verdict that nobody knows", visits: settled("Begin Proceed Wake Precheck Bowling AnswerUnknown"), status: Failed, error: "Permanent",
@@ -61,7 +93,7 @@ func TestAnalysis(t *testing.T) {
 				f.awaited = func(_ int, tok string) { f.must(f.e.fail(tok, string(fault.PoseFailed), "three deaths")) }
 			}},
 		{name: "given back on SIGTERM, then delivered", status: Succeeded,
-			visits: toPose + " ReturnsLeft Returned QueueJob AwaitPose" + strings.TrimPrefix(toEnd, toPose),
+			visits: toPose + " ReturnsLeft Returned Bowling QueueJob AwaitPose" + strings.TrimPrefix(toEnd, toPose),
 			worker: func(f *fake) {
 				next := f.awaited
 				f.awaited = func(n int, tok string) {
@@ -73,7 +105,7 @@ func TestAnalysis(t *testing.T) {
 				}
 			}},
 		{name: "a silent worker, then delivered", status: Succeeded,
-			visits: toPose + " ReturnsLeft Returned QueueJob AwaitPose" + strings.TrimPrefix(toEnd, toPose),
+			visits: toPose + " ReturnsLeft Returned Bowling QueueJob AwaitPose" + strings.TrimPrefix(toEnd, toPose),
 			worker: func(f *fake) {
 				next := f.awaited
 				f.awaited = func(n int, tok string) {
@@ -83,7 +115,7 @@ func TestAnalysis(t *testing.T) {
 				}
 			}},
 		{name: "given back without end", status: Failed, error: "PoseFailed",
-			visits: settled(toPose + strings.Repeat(" ReturnsLeft Returned QueueJob AwaitPose", statemachine.Loops) + " ReturnsLeft ReturnedTooOften"),
+			visits: settled(toPose + strings.Repeat(" ReturnsLeft Returned Bowling QueueJob AwaitPose", statemachine.Loops) + " ReturnsLeft ReturnedTooOften"),
 			worker: func(f *fake) {
 				f.awaited = func(_ int, tok string) { f.must(f.e.fail(tok, string(fault.Released), "")) }
 			}},
@@ -275,9 +307,9 @@ func TestAnalysisWaitsForDays(t *testing.T) {
 		took   time.Duration
 		visits string
 	}{
-		{12 * time.Hour, Failed, 12*time.Hour + 20*time.Second + names.ClaimTimeout, toPose + " ReturnsLeft Returned QueueJob Settle Settled Failed"},
+		{12 * time.Hour, Failed, 12*time.Hour + 20*time.Second + names.ClaimTimeout, toPose + " ReturnsLeft Returned Bowling QueueJob Settle Settled Failed"},
 		// Beyond the execution's own time-out: the event is what settles it.
-		{6 * 24 * time.Hour, TimedOut, 8 * 24 * time.Hour, toPose + " ReturnsLeft Returned QueueJob"},
+		{6 * 24 * time.Hour, TimedOut, 8 * 24 * time.Hour, toPose + " ReturnsLeft Returned Bowling QueueJob"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake(t, nil)

@@ -62,6 +62,8 @@ func newFake(t *testing.T, overrides fnMap) *fake {
 			go func() { time.Sleep(20 * time.Second); f.awaited(n, in["task_token"].(string)) }()
 			return map[string]any{"state": "claimed"}, nil
 		},
+		names.FnProbe:    an(names.DispatchOut{State: names.DispatchReady}),
+		names.FnPostJob:  an(names.DispatchOut{State: names.DispatchOwned}),
 		names.FnFindings: an(names.TextOut{State: names.EffectDone, Key: "work/an-1/1/findings.json"}),
 		names.FnCoaching: an(names.TextOut{State: names.EffectDone, Key: "work/an-1/1/coaching.json"}),
 		names.FnRender:   an(names.RenderOut{PDFKey: "reports/an-1/1/report.pdf", JSONKey: "reports/an-1/1/report.json"}),
@@ -106,6 +108,12 @@ func transient(n int, then func(context.Context, map[string]any) (any, error)) f
 		list = append(list, fails(string(fault.Transient)))
 	}
 	return inTurn(append(list, then)...)
+}
+
+func elsewhere(d time.Duration) func(context.Context, map[string]any) (any, error) {
+	return func(context.Context, map[string]any) (any, error) {
+		return names.DispatchOut{State: names.DispatchWaiting, Until: time.Now().Add(d).UTC().Format(time.RFC3339)}, nil
+	}
 }
 
 func until(d time.Duration) func(context.Context, map[string]any) (any, error) {

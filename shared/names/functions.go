@@ -18,6 +18,9 @@ const (
 	FnSettle    = "settle"
 	FnNotify    = "notify"
 	FnReconcile = "reconcile"
+	FnProbe     = "probe"
+	FnPostJob   = "postjob"
+	FnCallback  = "callback"
 )
 
 // PoseWorker is the program that runs on Fargate.
@@ -41,11 +44,13 @@ const (
 	EnvAPIURL          = "API_URL"    // public base URL of the HTTP API, for links in mails
 	EnvParameters      = "PARAMETERS" // SSM path prefix of settings that change without a deploy
 	EnvFonts           = "FONTS_DIR"
-	EnvModels          = "MODELS_DIR"  // folder with the .tflite files
-	EnvORT             = "ORT_LIBRARY" // path of libonnxruntime.so
-	EnvPoseModel       = "POSE_MODEL"  // lite, full or heavy
-	EnvPasses          = "POSE_PASSES" // passes a worker runs at once; default: its cores
-	EnvListen          = "POSE_LISTEN" // address of a worker's HTTP server; default: WorkerPort on every interface
+	EnvModels          = "MODELS_DIR"    // folder with the .tflite files
+	EnvORT             = "ORT_LIBRARY"   // path of libonnxruntime.so
+	EnvPoseModel       = "POSE_MODEL"    // lite, full or heavy
+	EnvPasses          = "POSE_PASSES"   // passes a worker runs at once; default: its cores
+	EnvPoseURL         = "POSE_URL"      // base URL of the workers' load balancer
+	EnvCallbackKeys    = "CALLBACK_KEYS" // id of the secret with the HMAC keys of callbacks: {"current","previous"}
+	EnvListen          = "POSE_LISTEN"   // address of a worker's HTTP server; default: WorkerPort on every interface
 )
 
 // Parameters is the SSM path under which settings live, for example
@@ -86,6 +91,8 @@ func Functions() []Function {
 		{Name: FnPrecheck, Package: Image, Timeout: 120 * time.Second, MemoryMB: 2048, State: true,
 			Env: append(append([]string{}, ai...), EnvModels, EnvORT)},
 		{Name: FnQueueJob, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: []string{an, pj, PoseQueue.Env}},
+		{Name: FnProbe, Package: Zip, Timeout: 10 * time.Second, MemoryMB: 256, State: true, VPC: true, Env: []string{EnvPoseURL}},
+		{Name: FnPostJob, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, VPC: true, Env: []string{an, pj, EnvPoseURL}},
 		{Name: FnAwaitPose, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: []string{an, pj}},
 		{Name: FnFindings, Package: Zip, Timeout: 330 * time.Second, MemoryMB: 512, State: true, Env: ai},
 		{Name: FnCoaching, Package: Zip, Timeout: 330 * time.Second, MemoryMB: 512, State: true, Env: ai},
@@ -95,6 +102,7 @@ func Functions() []Function {
 		{Name: FnSettle, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Ended: true, Env: end},
 		{Name: FnNotify, Package: Zip, Timeout: 60 * time.Second, MemoryMB: 256, Stream: &Notices,
 			Env: []string{an, no, EnvMailFrom, EnvAPIURL}},
+		{Name: FnCallback, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Env: []string{an, pj, ef, EnvCallbackKeys}},
 		{Name: FnReconcile, Package: Zip, Timeout: 120 * time.Second, MemoryMB: 512, Every: ReconcilePeriod,
 			Env: []string{an, cr, no, pj, ef, EnvStateMachineARN, EnvCluster, EnvPoseService, PoseQueue.Env, EnvMailFrom, EnvAPIURL}},
 	}
@@ -102,5 +110,5 @@ func Functions() []Function {
 
 // WorkerEnv lists the environment variables of the pose worker.
 func WorkerEnv() []string {
-	return []string{Analyses.Env, PoseJobs.Env, PoseQueue.Env, EnvBucket, EnvModels, EnvORT, EnvPoseModel}
+	return []string{Analyses.Env, PoseJobs.Env, PoseQueue.Env, EnvBucket, EnvModels, EnvORT, EnvPoseModel, EnvAPIURL, EnvCallbackKeys}
 }

@@ -51,6 +51,58 @@ type TokenIn struct {
 	Retry     int    `json:"retry,omitempty"`
 }
 
+// RoundIn is the payload of probe; Round counts the rounds before
+// this one, so that a long wait is asked about less and less often.
+type RoundIn struct {
+	Run
+	Round int `json:"round"`
+}
+
+// PostIn is the payload of postjob; Entered and Retry are TokenIn's.
+type PostIn struct {
+	RoundIn
+	Entered string `json:"entered,omitempty"`
+	Retry   int    `json:"retry,omitempty"`
+}
+
+// States of a dispatch over HTTP. Ready: the fleet answers, and a job may be
+// posted. Owned: a worker has claimed the job, or its end is known already.
+// Waiting: nobody answers, all are busy, or another owns the job until Until; a
+// result that leads to a Wait, not an error that eats retries.
+const (
+	DispatchReady   = "ready"
+	DispatchOwned   = "owned"
+	DispatchWaiting = "waiting"
+)
+
+// DispatchOut is the answer of probe and postjob.
+type DispatchOut struct {
+	State string `json:"state"`
+	Until string `json:"until"` // RFC 3339, "" unless waiting
+}
+
+// PoseJobIn is the body of a job that is posted to a worker: an id that only a
+// conditional claim can redeem.
+type PoseJobIn struct {
+	AnalysisID string `json:"analysis_id"`
+}
+
+// PoseJobOut is a worker's answer to a posted job. Until, RFC 3339, is when the
+// lease of whoever owns it ends, "" where that is not the matter.
+type PoseJobOut struct {
+	State string `json:"state"` // claimed, held, finished, ended, unknown, full, stopping or error
+	Fence int64  `json:"fence,omitempty"`
+	Until string `json:"until,omitempty"`
+}
+
+// PoseCallback is the body of the signed message in which a worker tells the
+// result of a job that came to it over HTTP. It counts only under its fence.
+type PoseCallback struct {
+	Run
+	Fence  int64      `json:"fence"`
+	Result VerdictOut `json:"result"`
+}
+
 // ClaimedOut is the output of QueueJob's token: a worker owns the job.
 type ClaimedOut struct {
 	Claimed bool  `json:"claimed"`

@@ -22,6 +22,13 @@ type Route struct {
 // Key is the route key as API Gateway writes it, "GET /v1/analyses".
 func (r Route) Key() string { return r.Method + " " + r.Path }
 
+// PoseCallbackPath is where workers tell the results of jobs that came to them
+// over HTTP; JobsPath is where such jobs are posted, on the workers' balancer.
+const (
+	PoseCallbackPath = "/v1/callbacks/pose"
+	JobsPath         = "/v1/jobs"
+)
+
 // Routes of the HTTP API. The local router and the CDK app both read this list.
 func Routes() []Route {
 	return []Route{
@@ -35,5 +42,6 @@ func Routes() []Route {
 		{"GET", "/v1/credits", AccessAthlete, FnAPI},
 		{"POST", "/v1/operator/grants", AccessOperator, FnAPI},
 		{"GET", "/v1/usage", AccessOperator, FnAPI},
+		{"POST", PoseCallbackPath, AccessPublic, FnCallback}, // its signature is checked by the function
 	}
 }

@@ -18,12 +18,14 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"fastbowlinglab/functions/internal/wire"
 	"fastbowlinglab/functions/poseworker"
 	"fastbowlinglab/functions/poseworker/vision"
+	"fastbowlinglab/shared/callback"
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose/engine"
@@ -77,6 +79,8 @@ func deps(env map[string]string, passes int, eng *engine.Engine) poseworker.Deps
 		Tokens: tasktoken.Answerer{API: sfn.NewFromConfig(cfg)},
 		Keeper: poseworker.Lifeline{Jobs: jobs(own), Queue: sqs.NewFromConfig(own), Tokens: tasktoken.Answerer{API: sfn.NewFromConfig(own)}},
 		Vision: vision.Vision{Limits: media.DefaultLimits(), Tracker: eng},
+		Callback: poseworker.SignedCallback{URL: env[names.EnvAPIURL], Client: &http.Client{},
+			Keys: &callback.Secret{Client: secretsmanager.NewFromConfig(cfg), ID: env[names.EnvCallbackKeys]}},
 		Passes: passes,
 	}
 	if uri := os.Getenv("ECS_AGENT_URI"); uri != "" {

@@ -4,10 +4,12 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"path/filepath"
 	"time"
 
 	"fastbowlinglab/integration/local/proc"
+	"fastbowlinglab/shared/names"
 )
 
 // Why a task stopped, in the words of ECS.
@@ -31,6 +33,7 @@ type task struct {
 	exit      proc.Exit
 	code      string // why it stopped or is stopping
 	reason    string
+	addr      string    // where it answers HTTP, "" for one of RunTask
 	protected time.Time // protected against scale-in until then
 	expire    *time.Timer
 }
@@ -64,6 +67,12 @@ func (c *Cluster) start(startedBy string, service bool, env map[string]string) (
 	if c.cfg.Logs != "" {
 		log = filepath.Join(c.cfg.Logs, fmt.Sprintf("%s-%s.log", c.cfg.Service, t.id[:12]))
 	}
+	if service {
+		var err error
+		if t.addr, err = address(); err != nil {
+			return nil, err
+		}
+	}
 	p, err := proc.Start(proc.Spec{Path: c.cfg.Program, Dir: c.cfg.Dir, Env: c.environment(t), Log: log})
 	if err != nil {
 		return nil, err
@@ -90,7 +99,35 @@ func (c *Cluster) environment(t *task) []string {
 	for k, v := range t.env {
 		env = append(env, k+"="+v)
 	}
+	if t.addr != "" {
+		env = append(env, names.EnvListen+"="+t.addr)
+	}
 	return env
+}
+
+// address gives a task of the service an address of its own, since tasks here
+// share one host. Whoever takes it first in between makes the task die and be
+// replaced.
+func address() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// Addresses gives where the service's tasks that run, and are not being stopped,
+// answer HTTP: the balancer's targets.
+func (c *Cluster) Addresses() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for _, t := range c.tasks {
+		if t.service && t.live() && t.addr != "" {
+			out = append(out, t.addr)
+		}
+	}
+	return out
 }
 
 // watch notes the end of a task.
