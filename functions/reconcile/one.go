@@ -57,10 +57,14 @@ func (d Deps) one(ctx context.Context, r analysis.Row, out *Out) error {
 // overdue ends an analysis that is past its deadline. The end comes first, so
 // that its reason is the deadline and not the stop that follows.
 func (d Deps) overdue(ctx context.Context, r analysis.Row, out *Out) error {
-	if err := d.fail(ctx, r, reason.DeadlinePassed, out); err != nil {
+	res, err := d.Ends.Overdue(ctx, r.AnalysisID, r.Attempt, by)
+	if err != nil || !res.Status.Ended() { // a claim or a restart came after the index was read
 		return err
 	}
-	metric.Count(ctx, metric.DeadlineReached, 1, "analysis_id", r.AnalysisID, "status", r.Status)
+	if res.Won {
+		out.Failed++
+		metric.Count(ctx, metric.DeadlineReached, 1, "analysis_id", r.AnalysisID, "status", r.Status)
+	}
 	return analysis.Stop(ctx, d.Steps, d.MachineARN, r.Holder(), "DeadlinePassed")
 }
 

@@ -249,6 +249,45 @@ func TestDeadlines(t *testing.T) {
 	w.refunds(4)
 }
 
+// staleIndex answers every query of an index as it stood at one time.
+type staleIndex struct {
+	analysis.DB
+	was *dynamodb.QueryOutput
+}
+
+func (s staleIndex) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return s.was, nil
+}
+
+// The index lags: it shows an analysis as unclaimed and overdue that a worker
+// claimed just before its deadline. The pass must not end it under the worker.
+func TestAClaimThatTheIndexDoesNotShowYet(t *testing.T) {
+	w := newWorld(t)
+	id, name := w.analysing("k")
+	index, cond := names.IndexOpen, "#o = :mark"
+	was, err := w.db.Query(t.Context(), &dynamodb.QueryInput{TableName: &names.Analyses.Name, IndexName: &index, KeyConditionExpression: &cond,
+		ExpressionAttributeNames:  map[string]string{"#o": "open"},
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": &ddb.AttributeValueMemberS{Value: analysis.OpenMark}}})
+	if err != nil || len(was.Items) != 1 {
+		t.Fatalf("index: %v, %v", was, err)
+	}
+	w.now = w.now.Add(names.QueuedDeadline - time.Second)
+	mark := analysis.MarkClaimed(names.Analyses.Name, id, 1, w.now)
+	if _, err := w.db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{mark}}); err != nil {
+		t.Fatal(err)
+	}
+	w.now = w.now.Add(2 * time.Second)
+	w.deps.Life.DB = staleIndex{w.db, was}
+	if out := w.pass(); out.Failed != 0 || out.Open != 1 {
+		t.Errorf("out = %+v, want one looked at and none failed", out)
+	}
+	w.want(id, analysis.Analysing, "")
+	if st := w.steps[name].status; st != sfntypes.ExecutionStatusRunning {
+		t.Errorf("the execution is %s", st)
+	}
+	w.refunds(0)
+}
+
 func TestStartsWhatACrashLeftUnstarted(t *testing.T) {
 	w := newWorld(t)
 	id := w.queued("k")

@@ -98,6 +98,15 @@ func (s Store) Fail(ctx context.Context, id string, attempt int, execution, by s
 	return s.write(ctx, e)
 }
 
+// Overdue ends a queued or running analysis as failed, with a refund, if it is at
+// this attempt and past its deadline: a claim that came meanwhile has moved it.
+func (s Store) Overdue(ctx context.Context, id string, attempt int, by string) (Result, error) {
+	e := atAttempt(end{id: id, by: by, status: analysis.Failed, reason: reason.DeadlinePassed}, attempt, analysis.Queued, analysis.Analysing)
+	e.cond += " AND deadline < :now"
+	e.values[":now"] = stamp.Value(s.now())
+	return s.write(ctx, e)
+}
+
 // Cancel ends an analysis as failed with reason cancelled and a refund, as long
 // as no worker has claimed it.
 func (s Store) Cancel(ctx context.Context, id, by string) (Result, error) {
