@@ -1,6 +1,6 @@
 // Package precheck looks at an analysis' clips before the pose pass is paid
-// for: it refuses files that cannot be analysed, and footage in which there is
-// clearly nobody.
+// for: it refuses files that cannot be analysed, and asks the precheck's provider
+// whether a few frames of the rest can be of a bowling action.
 package precheck
 
 import (
@@ -34,9 +34,9 @@ type Writer interface {
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
-// Models tells which model a task is set to: *aitask.Settings.
-type Models interface {
-	Model(context.Context, aitask.Task) (aitask.Model, error)
+// Tasks asks for the verdict, once for an analysis: *aitask.Runner.
+type Tasks interface {
+	Precheck(context.Context, names.Run, aitask.Input) (aitask.Verdict, error)
 }
 
 // Detect finds the people in a picture with at least a score:
@@ -50,14 +50,13 @@ type Deps struct {
 	Sign     Presigner
 	Objects  Writer
 	Bucket   string
-	Models   Models
+	Tasks    Tasks
 	Detect   Detect
 	Limits   media.Limits
 }
 
-// New makes the function. It changes nothing but the record under
-// names.TextKey, which it writes anew with the same content when it is called
-// again.
+// New makes the function. Called again, it uses the recorded verdict and writes
+// the record under names.TextKey anew, with the same content.
 func New(d Deps) lambda.Handler { return handler.New(names.FnPrecheck, d.run) }
 
 // urlLifetime outlives the function.
@@ -71,26 +70,29 @@ func (d Deps) run(ctx context.Context, in names.Run) (names.VerdictOut, error) {
 	if err != nil {
 		return names.VerdictOut{}, err
 	}
-	model, err := d.Models.Model(ctx, aitask.Precheck)
-	if err != nil {
-		return names.VerdictOut{}, err
-	}
-	if model.Provider != aitask.RulesProvider {
-		return names.VerdictOut{}, fault.New(fault.ModelUnavailable,
-			"precheck: setting %s is %s, and this release has the provider %s only", model.Setting, model, aitask.RulesProvider)
-	}
-	rec := Record{Version: 1, Provider: aitask.RulesProvider}
+	rec := Record{Version: 1}
+	var pics []aitask.Picture
 	for i, n := range share(len(row.Clips)) {
-		c, err := d.look(ctx, row.Clips[i], n)
+		c, frames, err := d.look(ctx, row.Clips[i], n)
 		if err != nil {
 			return names.VerdictOut{}, fault.Wrap(fault.NameOf(err), err, "precheck: clip %d", i)
 		}
 		c.Index = i
+		for _, f := range frames {
+			f.Clip = i
+			pics = append(pics, f)
+		}
 		slog.InfoContext(ctx, "clip looked at", "analysis_id", in.AnalysisID, "attempt", in.Attempt, "clip", i,
 			"refused", string(c.Refused), "detail", c.Detail, "frames", len(c.Looks), "people", c.people())
 		rec.Clips = append(rec.Clips, c)
 	}
-	rec.judge()
+	if code := unusable(rec.Clips); code != "" {
+		rec.Verdict, rec.Reason = names.VerdictReject, code
+	} else if err := d.judge(ctx, in, &rec, pics); err != nil {
+		return names.VerdictOut{}, err
+	}
+	slog.InfoContext(ctx, "verdict", "analysis_id", in.AnalysisID, "attempt", in.Attempt, "verdict", rec.Verdict,
+		"reason", string(rec.Reason), "provider", rec.Provider, "confidence", rec.Confidence, "no_answer", rec.NoAnswer)
 	if err := d.store(ctx, in, rec); err != nil {
 		return names.VerdictOut{}, err
 	}
@@ -127,14 +129,14 @@ func share(n int) []int {
 
 // look probes a clip and looks at n frames of it. What is wrong with the file
 // is a result; what is wrong with us or with storage is an error.
-func (d Deps) look(ctx context.Context, clip analysis.Clip, n int) (Clip, error) {
+func (d Deps) look(ctx context.Context, clip analysis.Clip, n int) (Clip, []aitask.Picture, error) {
 	if clip.VersionID == "" {
-		return Clip{}, fault.New(fault.Permanent, "no version of the clip was pinned")
+		return Clip{}, nil, fault.New(fault.Permanent, "no version of the clip was pinned")
 	}
 	req, err := d.Sign.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &d.Bucket, Key: &clip.Key, VersionId: &clip.VersionID},
 		s3.WithPresignExpires(urlLifetime))
 	if err != nil {
-		return Clip{}, fault.Wrap(fault.Transient, err, "sign a URL")
+		return Clip{}, nil, fault.Wrap(fault.Transient, err, "sign a URL")
 	}
 	info, err := media.Probe(ctx, req.URL, d.Limits)
 	if err != nil {
@@ -145,22 +147,28 @@ func (d Deps) look(ctx context.Context, clip analysis.Clip, n int) (Clip, error)
 		return refused(err)
 	}
 	out := clipOf(info)
+	pics := make([]aitask.Picture, 0, len(frames))
 	for _, f := range frames {
 		found, err := d.Detect(f.Image(), doubtful)
 		if err != nil {
-			return Clip{}, fault.Wrap(fault.Permanent, err, "look for people")
+			return Clip{}, nil, fault.Wrap(fault.Permanent, err, "look for people")
 		}
 		out.Looks = append(out.Looks, lookOf(f, found))
+		b, err := f.JPEG()
+		if err != nil {
+			return Clip{}, nil, fault.Wrap(fault.Permanent, err, "encode a frame")
+		}
+		pics = append(pics, aitask.Picture{Time: f.Time, JPEG: b})
 	}
-	return out, nil
+	return out, pics, nil
 }
 
-func refused(err error) (Clip, error) {
+func refused(err error) (Clip, []aitask.Picture, error) {
 	var r *media.Refusal
 	if !errors.As(err, &r) {
-		return Clip{}, err
+		return Clip{}, nil, err
 	}
-	return Clip{Refused: r.Code, Detail: r.Detail}, nil
+	return Clip{Refused: r.Code, Detail: r.Detail}, nil, nil
 }
 
 func clipOf(i media.Info) Clip {

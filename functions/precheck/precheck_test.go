@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
@@ -28,6 +29,7 @@ import (
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/reason"
+	"fastbowlinglab/shared/usage"
 )
 
 // world is everything around the function: a row, a bucket behind HTTP, a
@@ -36,6 +38,9 @@ type world struct {
 	row      *analysis.Row
 	model    aitask.Model
 	modelErr error
+	other    aitask.Provider // of the setting "other"
+	effects  memory
+	calls    []usage.Call
 	person   func(img image.Image) []pose.Person
 	down     atomic.Bool // storage answers 503
 
@@ -76,7 +81,7 @@ func (w *world) detect(img image.Image, least float64) ([]pose.Person, error) {
 // put makes a world whose analysis has the given files as clips.
 func put(t *testing.T, files ...string) *world {
 	t.Helper()
-	w := &world{model: aitask.DefaultModel, objects: map[string][]byte{}, person: somebody}
+	w := &world{model: aitask.DefaultModel, objects: map[string][]byte{}, person: somebody, effects: memory{}}
 	w.row = &analysis.Row{AnalysisID: "an-1", Attempt: 2, Status: analysis.Analysing}
 	paths := map[string]string{}
 	for i, f := range files {
@@ -98,7 +103,7 @@ func put(t *testing.T, files ...string) *world {
 
 func (w *world) run(t *testing.T) (names.VerdictOut, error) {
 	t.Helper()
-	h := precheck.New(precheck.Deps{DB: w, Analyses: "t", Sign: w, Objects: w, Bucket: "b", Models: w, Detect: w.detect, Limits: media.DefaultLimits()})
+	h := precheck.New(precheck.Deps{DB: w, Analyses: "t", Sign: w, Objects: w, Bucket: "b", Tasks: w.runner(), Detect: w.detect, Limits: media.DefaultLimits()})
 	out, err := h.Invoke(t.Context(), []byte(`{"analysis_id":"an-1","attempt":2}`))
 	var v names.VerdictOut
 	if err == nil {
@@ -107,6 +112,26 @@ func (w *world) run(t *testing.T) (names.VerdictOut, error) {
 		}
 	}
 	return v, err
+}
+
+func (w *world) runner() *aitask.Runner {
+	return &aitask.Runner{Effects: w.effects, Objects: w, Bucket: "b", Models: w,
+		Providers: map[string]aitask.Provider{aitask.RulesProvider: precheck.Rules{}, "other": w.other},
+		Record:    func(_ context.Context, c usage.Call) error { w.calls = append(w.calls, c); return nil }}
+}
+
+// memory keeps results as the effects table does, for one caller.
+type memory map[string][]byte
+
+func (m memory) Once(ctx context.Context, key string, _ time.Duration, fn func(context.Context) ([]byte, error)) ([]byte, error) {
+	if b, ok := m[key]; ok {
+		return b, nil
+	}
+	b, err := fn(ctx)
+	if err == nil {
+		m[key] = b
+	}
+	return b, err
 }
 
 func (w *world) record(t *testing.T) precheck.Record {
@@ -180,7 +205,7 @@ func TestPass(t *testing.T) {
 	if w.looked != names.PrecheckPerClip || w.widest > names.PrecheckWidth {
 		t.Errorf("%d frames, %d pixels wide", w.looked, w.widest)
 	}
-	if r := w.record(t); len(r.Clips) != 1 || r.Clips[0].Frames != 150 || r.Provider != "rules" {
+	if r := w.record(t); len(r.Clips) != 1 || r.Clips[0].Frames != 150 || r.Provider != "rules" || !strings.Contains(r.Said, "By rules, from person detection: somebody was found in 3 of 3 frames") {
 		t.Errorf("record %+v", r)
 	}
 	if len(w.signed) != 1 || w.signed[0] != "v0" {
@@ -214,8 +239,8 @@ func TestBadFiles(t *testing.T) {
 			if err != nil || v.Verdict != names.VerdictReject || v.Reason != string(c.want) {
 				t.Errorf("%+v, %v, want reject for %s", v, err, c.want)
 			}
-			if w.looked != 0 {
-				t.Errorf("%d frames were looked at", w.looked)
+			if w.looked != 0 || len(w.calls) != 0 {
+				t.Errorf("%d frames were looked at, %d calls", w.looked, len(w.calls))
 			}
 		})
 	}
@@ -239,6 +264,7 @@ func TestNobodyIsThere(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	// A doubtful person is not nobody.
+	w.effects = memory{} // another analysis
 	w.person = func(img image.Image) []pose.Person { return []pose.Person{{Score: 0.3, Radius: 60}} }
 	if v, err := w.run(t); err != nil || v.Verdict != names.VerdictPass {
 		t.Errorf("doubtful: %+v, %v", v, err)
@@ -280,7 +306,7 @@ func TestNoVerdictWhenItIsNotTheFootage(t *testing.T) {
 		{"OtherAttempt", func(w *world) { w.row.Attempt = 3 }, fault.Conceded},
 		{"NoSuchAnalysis", func(w *world) { w.row = nil }, fault.Permanent},
 		{"NotPinned", func(w *world) { w.row.Clips[0].VersionID = "" }, fault.Permanent},
-		{"OtherProvider", func(w *world) { w.model = aitask.Model{Provider: "bedrock", Setting: "/x/model/precheck"} }, fault.ModelUnavailable},
+		{"OtherProvider", func(w *world) { w.model = aitask.Model{Provider: "acme", Setting: "/x/model/precheck"} }, fault.ModelUnavailable},
 		{"SettingUnreadable", func(w *world) { w.modelErr = fault.New(fault.Transient, "SSM is away") }, fault.Transient},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -296,6 +322,9 @@ func TestNoVerdictWhenItIsNotTheFootage(t *testing.T) {
 			}
 			if len(w.objects) != 0 {
 				t.Error("a record was written")
+			}
+			if len(w.calls) != 0 {
+				t.Errorf("%d calls were made", len(w.calls))
 			}
 		})
 	}

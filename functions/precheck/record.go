@@ -20,11 +20,15 @@ import (
 
 // Record is what the precheck saw and said: the object at names.TextKey.
 type Record struct {
-	Version  int         `json:"version"`
-	Provider string      `json:"provider"`
-	Verdict  string      `json:"verdict"`
-	Reason   reason.Code `json:"reason"` // "" unless rejected
-	Clips    []Clip      `json:"clips"`
+	Version    int         `json:"version"`
+	Provider   string      `json:"provider"` // of the verdict; "" if no clip was usable, or nobody answered
+	Model      string      `json:"model,omitempty"`
+	Verdict    string      `json:"verdict"`
+	Reason     reason.Code `json:"reason"`         // "" unless rejected
+	Said       string      `json:"said,omitempty"` // the provider's own verdict and sentence
+	Confidence float64     `json:"confidence"`     // of the provider, in [0,1]
+	NoAnswer   string      `json:"no_answer,omitempty"`
+	Clips      []Clip      `json:"clips"`
 }
 
 // Clip is what was found of one clip. Refused is set, and nothing below Detail,
@@ -53,11 +57,7 @@ type Look struct {
 	Size  float64 `json:"size"`
 }
 
-// The rules. Stills cannot tell bowling from anything else, so that they never
-// say it is no bowling; that is for the pose pass. They say only that nobody is
-// there, and only when that is clear: not even a doubtful person of a plausible
-// size in any frame of any clip, and the frames so close together that nobody
-// ran through between them.
+// What counts as a person, and as an empty clip.
 const (
 	doubtful     = 0.25 // the detector's score of what may be a person
 	leastSize    = 0.08 // of a person, as a share of the picture's height
@@ -94,20 +94,18 @@ func (c Clip) deserted() bool {
 	return c.people() == 0 && len(c.Looks) > 0 && c.Duration/float64(len(c.Looks)) <= longestBlind
 }
 
-// judge writes the verdict. One bad clip of several does not reject the rest.
-func (r *Record) judge() {
-	r.Verdict, r.Reason = names.VerdictReject, ""
-	for _, c := range r.Clips {
-		switch {
-		case c.Refused == "" && !c.deserted():
-			r.Verdict, r.Reason = names.VerdictPass, ""
-			return
-		case c.Refused == "":
-			r.Reason = reason.NoPerson
-		case r.Reason == "":
-			r.Reason = c.Refused
+// unusable is the first clip's refusal where none can be analysed, "" otherwise:
+// one bad clip of several does not reject the rest.
+func unusable(clips []Clip) (code reason.Code) {
+	for _, c := range clips {
+		if c.Refused == "" {
+			return ""
+		}
+		if code == "" {
+			code = c.Refused
 		}
 	}
+	return code
 }
 
 // store writes the record.

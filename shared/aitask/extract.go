@@ -18,10 +18,10 @@ const maxAnswer = 256 << 10
 // harm. An answer that is cut or of other types is an error.
 func parse(text string, out func() output) (output, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, errors.New("the answer is empty")
+		return nil, fmt.Errorf("%w: the answer is empty", Empty)
 	}
 	if len(text) > maxAnswer {
-		return nil, fmt.Errorf("the answer has %d bytes, limit %d", len(text), maxAnswer)
+		return nil, fmt.Errorf("%w: the answer has %d bytes, limit %d", Shape, len(text), maxAnswer)
 	}
 	var first error
 	for i, tries := 0, 0; i < len(text) && tries < 64; i++ {
@@ -44,7 +44,11 @@ func parse(text string, out func() output) (output, error) {
 		}
 	}
 	if first == nil {
-		first = errors.New("the answer holds no JSON object")
+		first = fmt.Errorf("%w: the answer holds no JSON object", Declined)
+	}
+	var why Why
+	if !errors.As(first, &why) {
+		first = fmt.Errorf("%w: %w", Shape, first)
 	}
 	return nil, first
 }
@@ -57,7 +61,7 @@ func decodeStrict(s string, to any) (n int, err error) {
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0, errors.New("the answer is cut off")
+			return 0, fmt.Errorf("%w: the answer is cut off", Cut)
 		}
 		return 0, err
 	}

@@ -15,8 +15,15 @@ type Input struct {
 	Result   motion.Result
 	Notes    string
 	Findings *FindingsText // of coaching
-	Images   [][]byte      // of precheck, JPEG
-	Seen     any           // of precheck: what a provider of the caller needs, for example landmarks
+	Pictures []Picture     // of precheck
+	Seen     any           // of precheck: what the caller's own rules judge by
+}
+
+// Picture is one frame of a clip.
+type Picture struct {
+	Clip int     // index in the analysis
+	Time float64 // seconds
+	JPEG []byte
 }
 
 // Request is one call.
@@ -29,9 +36,10 @@ type Request struct {
 // Reply is what a provider got back. Text is the answer, JSON by the task's
 // schema, perhaps fenced or wrapped in prose. Model is the model that answered.
 type Reply struct {
-	Text   string
-	Model  string
-	Tokens usage.Tokens
+	Text      string
+	Model     string
+	Tokens    usage.Tokens
+	Throttled int // requests that were throttled before the one that was answered
 }
 
 // Provider makes calls of models.
@@ -54,10 +62,16 @@ const (
 	NoAnswer                   // refused, guarded, empty, cut or of another shape
 	Unknown                    // sent, and nobody knows what came of it
 	NotSent                    // did not leave: nothing was done
+	Refused                    // refused as wrong: nothing was done, and never will be
 )
 
+// free reports whether a call that failed so is known to have cost nothing.
+func (f Failure) free() bool {
+	return f == Throttled || f == Unavailable || f == NotSent || f == Refused
+}
+
 func (f Failure) String() string {
-	return [...]string{"throttled", "unavailable", "no answer", "unknown", "not sent"}[f]
+	return [...]string{"throttled", "unavailable", "no answer", "unknown", "not sent", "refused"}[f]
 }
 
 // CallError is a call's failure. Tokens are those that it cost all the same.
@@ -65,7 +79,9 @@ type CallError struct {
 	Failure Failure
 	Detail  string
 	Tokens  usage.Tokens
-	Err     error
+	Err     error // a Why if the failure is NoAnswer
+
+	Throttled int // requests that were throttled, this one included
 }
 
 func (e *CallError) Error() string {

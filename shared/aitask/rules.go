@@ -49,6 +49,5 @@ func (Rules) Call(_ context.Context, req Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, &CallError{Failure: NotSent, Detail: "encode the text", Err: err}
 	}
-	zero := usage.Count(0)
-	return Reply{Text: string(b), Model: RulesModel, Tokens: usage.Tokens{Input: zero, Output: zero, CacheRead: zero, CacheWrite: zero}}, nil
+	return Reply{Text: string(b), Model: RulesModel, Tokens: usage.None()}, nil
 }

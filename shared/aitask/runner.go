@@ -13,6 +13,7 @@ import (
 
 	"fastbowlinglab/shared/effect"
 	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/metric"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/usage"
@@ -46,21 +47,57 @@ type Runner struct {
 }
 
 // outcome is the result that the effect records: where the answer is, or how the
-// call failed for good. A recorded failure is not paid for a second time.
+// call failed for good. A recorded failure is not paid for a second time. A
+// verdict is short, and stands here itself.
 type outcome struct {
-	Key    string     `json:"key,omitempty"`
-	Author *Author    `json:"author,omitempty"`
-	Fault  fault.Name `json:"fault,omitempty"`
-	Detail string     `json:"detail,omitempty"`
+	Key      string        `json:"key,omitempty"`
+	Author   *Author       `json:"author,omitempty"`
+	Precheck *PrecheckText `json:"precheck,omitempty"`
+	Fault    fault.Name    `json:"fault,omitempty"`
+	Why      Why           `json:"why,omitempty"`
+	Detail   string        `json:"detail,omitempty"`
 }
 
-// Run makes the call of a task for a run, or reuses its recorded answer. The
+// Run makes the call of a text task for a run, or reuses its recorded answer. The
 // answer's State is names.EffectInProgress where another execution is making the
 // call. Errors carry a name of package fault.
 func (r *Runner) Run(ctx context.Context, run names.Run, t Task, in Input) (names.TextOut, error) {
+	o, err := r.once(ctx, run, t, in)
+	var busy *effect.InProgress
+	if errors.As(err, &busy) {
+		return names.TextOut{State: names.EffectInProgress, Until: busy.Until.UTC().Format(time.RFC3339)}, nil
+	}
+	if err != nil {
+		return names.TextOut{}, err
+	}
+	return names.TextOut{State: names.EffectDone, Key: o.Key}, nil
+}
+
+// Verdict is the precheck's answer and who gave it.
+type Verdict struct {
+	PrecheckText
+	Author Author
+}
+
+// Precheck makes the precheck's call for a run, or reuses its recorded answer.
+// Errors: *effect.InProgress where another invocation is making the call; others
+// carry a name of package fault and, where the call failed, a *CallError.
+func (r *Runner) Precheck(ctx context.Context, run names.Run, in Input) (Verdict, error) {
+	o, err := r.once(ctx, run, Precheck, in)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if o.Precheck == nil || o.Author == nil {
+		return Verdict{}, fault.New(fault.Permanent, "%s of %s: the recorded outcome holds no verdict", Precheck, run.AnalysisID)
+	}
+	return Verdict{*o.Precheck, *o.Author}, nil
+}
+
+// once makes the call, or gives its recorded outcome, which is an answer.
+func (r *Runner) once(ctx context.Context, run names.Run, t Task, in Input) (outcome, error) {
 	spec, err := SpecOf(t)
 	if err != nil {
-		return names.TextOut{}, fault.Wrap(fault.Permanent, err, "run an AI task")
+		return outcome{}, fault.Wrap(fault.Permanent, err, "run an AI task")
 	}
 	// The choice is made first because the lease follows from it, but a bad one
 	// only matters to whoever makes the call: a recorded answer stands.
@@ -75,20 +112,34 @@ func (r *Runner) Run(ctx context.Context, run names.Run, t Task, in Input) (name
 	var unknown *effect.Unknown
 	switch {
 	case errors.As(err, &busy):
-		return names.TextOut{State: names.EffectInProgress, Until: busy.Until.UTC().Format(time.RFC3339)}, nil
+		return outcome{}, busy
 	case errors.As(err, &unknown):
-		return names.TextOut{}, fault.Wrap(fault.OutcomeUnknown, err, "%s of %s", t, run.AnalysisID)
+		return outcome{}, fault.Wrap(fault.OutcomeUnknown, err, "%s of %s", t, run.AnalysisID)
 	case err != nil:
-		return names.TextOut{}, named(err, t, run)
+		err = named(err, t, run)
+		if fault.NameOf(err) == fault.ModelUnavailable {
+			unavailable(ctx, run, ch.setting)
+		}
+		return outcome{}, err
 	}
 	var o outcome
 	if err := json.Unmarshal(result, &o); err != nil {
-		return names.TextOut{}, fault.Wrap(fault.Permanent, err, "%s of %s: read the recorded outcome", t, run.AnalysisID)
+		return outcome{}, fault.Wrap(fault.Permanent, err, "%s of %s: read the recorded outcome", t, run.AnalysisID)
 	}
 	if o.Fault != "" {
-		return names.TextOut{}, fault.New(o.Fault, "%s of %s: %s", t, run.AnalysisID, o.Detail)
+		e := &CallError{Failure: NoAnswer, Detail: o.Detail}
+		if o.Why != "" {
+			e.Err = o.Why
+		}
+		return outcome{}, fault.Wrap(o.Fault, e, "%s of %s", t, run.AnalysisID)
 	}
-	return names.TextOut{State: names.EffectDone, Key: o.Key}, nil
+	return o, nil
+}
+
+// unavailable raises the alarm that names the setting which somebody must change.
+func unavailable(ctx context.Context, run names.Run, setting string) {
+	metric.Set(ctx, "setting", setting, []metric.Sample{{Name: metric.ModelUnavailable, Unit: "Count", Value: 1}},
+		"analysis_id", run.AnalysisID, "attempt", run.Attempt)
 }
 
 // named gives err a name: its own, or Transient, since what is not named came
@@ -112,33 +163,47 @@ func (r *Runner) call(ctx context.Context, run names.Run, spec Spec, ch choice, 
 	if err := r.Record(ctx, c); err != nil { // before anything leaves: a call that is lost is still counted
 		return nil, effect.NotSent(fault.Wrap(fault.Transient, err, "count the call"))
 	}
-	reply, err := p.Call(ctx, Request{Spec: spec, Model: model.ID, Input: in})
+	reply, err := send(ctx, p, Request{Spec: spec, Model: model.ID, Input: in})
 	c.Duration = r.now().Sub(c.At)
 	if err != nil {
 		return r.failed(ctx, c, model, failureOf(err))
 	}
-	c.Tokens = reply.Tokens
-	o, err := parse(reply.Text, newOutput(spec.Task))
+	c.Tokens, c.Throttled = reply.Tokens, reply.Throttled
+	o, err := read(reply.Text, spec, in)
 	if err != nil {
-		return r.failed(ctx, c, model, &CallError{Failure: NoAnswer, Detail: err.Error(), Tokens: reply.Tokens})
+		return r.failed(ctx, c, model, &CallError{Failure: NoAnswer, Detail: "not usable", Err: err, Tokens: c.Tokens, Throttled: c.Throttled})
 	}
 	a := Author{Provider: model.Provider, Model: c.Model, Version: c.PromptVersion}
 	if reply.Model != "" {
 		a.Model = reply.Model
 	}
+	defer r.count(ctx, &c, "ok")
+	if v, ok := o.(*PrecheckText); ok {
+		return json.Marshal(outcome{Author: &a, Precheck: v})
+	}
 	key := names.TextKey(run.AnalysisID, run.Attempt, string(spec.Task))
 	if err := r.store(ctx, key, newDocument(spec.Task, a, o)); err != nil {
-		r.count(ctx, c, "ok")
 		return nil, fault.Wrap(fault.Transient, err, "store the answer of %s", spec.Task)
 	}
-	r.count(ctx, c, "ok")
 	return json.Marshal(outcome{Key: key, Author: &a})
+}
+
+// send makes the call in nine tenths of the time that is left, at most 5 s less
+// than all: an answer that cannot be stored any more would be paid for in vain.
+func send(ctx context.Context, p Provider, req Request) (Reply, error) {
+	if until, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, until.Add(-min(time.Until(until)/10, 5*time.Second)))
+		defer cancel()
+	}
+	return p.Call(ctx, req)
 }
 
 // choice is what a task's setting leads to.
 type choice struct {
 	model    Model
 	provider Provider
+	setting  string
 	lease    time.Duration
 }
 
@@ -148,11 +213,12 @@ const rulesLease = 30 * time.Second
 
 // choose finds the provider and model that the setting names.
 func (r *Runner) choose(ctx context.Context, spec Spec) (choice, error) {
-	ch := choice{lease: spec.Timeout}
+	ch := choice{lease: spec.Timeout, setting: string(spec.Task)}
 	m, err := r.Models.Model(ctx, spec.Task)
 	if err != nil {
 		return ch, err
 	}
+	ch.setting = m.Setting
 	p, ok := r.Providers[m.Provider]
 	if !ok {
 		return ch, fault.New(fault.ModelUnavailable, "setting %s names the provider %q, which does not exist", m.Setting, clip(m.Provider, 80))
@@ -181,27 +247,41 @@ func version(p Provider, s Spec) string {
 // where nothing was done, kept to run out where nobody knows, settled for good
 // where the model's answer is of no use.
 func (r *Runner) failed(ctx context.Context, c usage.Call, m Model, e *CallError) ([]byte, error) {
-	c.Tokens = e.Tokens
+	c.Tokens, c.Throttled = e.Tokens, e.Throttled
+	if e.Failure.free() {
+		c.Tokens = usage.None()
+	}
+	name := fault.Transient // under which it leaves
 	switch e.Failure {
 	case Throttled, NotSent:
-		r.count(ctx, c, e.Failure.String())
-		return nil, effect.NotSent(fault.Wrap(fault.Transient, e, "%s", c.Task))
+		r.count(ctx, &c, e.Failure.String())
+	case Refused:
+		name = fault.Permanent
+		r.count(ctx, &c, e.Failure.String())
 	case Unavailable:
-		r.count(ctx, c, string(fault.ModelUnavailable))
-		return nil, effect.NotSent(fault.Wrap(fault.ModelUnavailable, e, "setting %s names %s", m.Setting, clip(m.String(), 120)))
+		name = fault.ModelUnavailable
+		r.count(ctx, &c, string(name))
+		return nil, effect.NotSent(fault.Wrap(name, e, "setting %s names %s", m.Setting, clip(m.String(), 120)))
 	case NoAnswer:
-		r.count(ctx, c, string(fault.ModelNoAnswer))
-		return json.Marshal(outcome{Fault: fault.ModelNoAnswer, Detail: clip(e.Error(), 500)})
+		o := outcome{Fault: fault.ModelNoAnswer, Detail: clip(e.Error(), 500)}
+		errors.As(e.Err, &o.Why)
+		c.Detail = string(o.Why)
+		r.count(ctx, &c, string(fault.ModelNoAnswer))
+		return json.Marshal(o)
+	default:
+		r.count(ctx, &c, string(fault.OutcomeUnknown))
+		return nil, fault.Wrap(fault.Transient, e, "%s: sent, no answer", c.Task)
 	}
-	r.count(ctx, c, string(fault.OutcomeUnknown))
-	return nil, fault.Wrap(fault.Transient, e, "%s: sent, no answer", c.Task)
+	return nil, effect.NotSent(fault.Wrap(name, e, "%s", c.Task))
 }
 
 // count completes the usage row. The call is made; a row that stays at "sent" is
 // still counted, so this error only goes to the log.
-func (r *Runner) count(ctx context.Context, c usage.Call, how string) {
+func (r *Runner) count(ctx context.Context, c *usage.Call, how string) {
 	c.Outcome = how
-	if err := r.Record(ctx, c); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second) // the call took all the time there was
+	defer cancel()
+	if err := r.Record(ctx, *c); err != nil {
 		slog.ErrorContext(ctx, "usage row not completed", "analysis_id", c.AnalysisID, "attempt", c.Attempt, "task", c.Task, "detail", err.Error())
 	}
 }

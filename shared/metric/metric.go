@@ -13,15 +13,16 @@ const Namespace = "FastBowlingLab"
 
 // Names of the metrics. Alarms refer to them.
 const (
-	DuplicateRun    = "DuplicateRun"    // an execution found its attempt held by another
-	ConcededEnd     = "ConcededEnd"     // an end came second and changed nothing
-	Ended           = "Ended"           // an analysis got its end; field status says which
-	NoticeUnknown   = "NoticeUnknown"   // a mail may or may not have left: a person must look
-	NoticeRefused   = "NoticeRefused"   // a mail was refused for good
-	EffectUnknown   = "EffectUnknown"   // a paid call was sent and its outcome is not known
-	DeadlineReached = "DeadlineReached" // the reconciler ended an analysis
-	Reconciled      = "Reconciled"      // the reconciler finished a pass: its heartbeat
-	ReconcileFailed = "ReconcileFailed" // rows that a pass could not repair
+	DuplicateRun     = "DuplicateRun"     // an execution found its attempt held by another
+	ConcededEnd      = "ConcededEnd"      // an end came second and changed nothing
+	Ended            = "Ended"            // an analysis got its end; field status says which
+	NoticeUnknown    = "NoticeUnknown"    // a mail may or may not have left: a person must look
+	NoticeRefused    = "NoticeRefused"    // a mail was refused for good
+	EffectUnknown    = "EffectUnknown"    // a paid call was sent and its outcome is not known
+	ModelUnavailable = "ModelUnavailable" // a setting names a model that is retired, missing or not allowed; dimension: setting
+	DeadlineReached  = "DeadlineReached"  // the reconciler ended an analysis
+	Reconciled       = "Reconciled"       // the reconciler finished a pass: its heartbeat
+	ReconcileFailed  = "ReconcileFailed"  // rows that a pass could not repair
 )
 
 type spec struct {

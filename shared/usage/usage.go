@@ -26,6 +26,11 @@ type Tokens struct {
 // Count is a known number of tokens.
 func Count(n int64) *int64 { return &n }
 
+// None is what a call consumed that is known to have done nothing.
+func None() Tokens {
+	return Tokens{Input: Count(0), Output: Count(0), CacheRead: Count(0), CacheWrite: Count(0)}
+}
+
 // Call is one call of a model, whatever came of it.
 type Call struct {
 	AnalysisID    string        `dynamodbav:"analysis_id"`
@@ -37,7 +42,9 @@ type Call struct {
 	PromptVersion string        `dynamodbav:"prompt_version"`
 	At            time.Time     `dynamodbav:"at"` // when it was sent; prices go by this
 	Duration      time.Duration `dynamodbav:"duration_ns"`
-	Outcome       string        `dynamodbav:"outcome"` // "sent", "ok" or the name of an error
+	Outcome       string        `dynamodbav:"outcome"`             // "sent", "ok" or the name of an error
+	Detail        string        `dynamodbav:"detail,omitempty"`    // a code that says more of the outcome
+	Throttled     int           `dynamodbav:"throttled,omitempty"` // requests that the provider throttled meanwhile
 	Tokens
 }
 

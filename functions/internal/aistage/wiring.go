@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"fastbowlinglab/shared/aitask"
+	"fastbowlinglab/shared/bedrock"
+	"fastbowlinglab/shared/budget"
 	"fastbowlinglab/shared/effect"
 	"fastbowlinglab/shared/metric"
 	"fastbowlinglab/shared/names"
@@ -16,26 +18,40 @@ import (
 )
 
 // Env lists the environment variables that Wire reads.
-func Env() []string {
-	return []string{names.Analyses.Env, names.Effects.Env, names.Usage.Env, names.EnvBucket, names.EnvParameters}
+func Env() []string { return append(RunnerEnv(), names.Analyses.Env) }
+
+// RunnerEnv lists the environment variables that Runner reads.
+func RunnerEnv() []string {
+	return []string{names.Effects.Env, names.Usage.Env, names.EnvBucket, names.EnvParameters}
 }
 
-// Wire makes the dependencies of a text stage from the environment. A model call
-// whose outcome is unknown gets one takeover.
+// Wire makes the dependencies of a text stage from the environment.
 func Wire(cfg aws.Config, env map[string]string) Deps {
-	db := dynamodb.NewFromConfig(cfg)
-	objects := s3.NewFromConfig(cfg)
 	return Deps{
-		DB: db, Analyses: env[names.Analyses.Env],
-		Objects: objects, Bucket: env[names.EnvBucket],
-		Tasks: &aitask.Runner{
-			Effects: effect.New(db, env[names.Effects.Env], effect.Takeovers(1), effect.Skew(names.ClockSkew), effect.OnUnknown(alarm)),
-			Objects: objects, Bucket: env[names.EnvBucket],
-			Models:    &aitask.Settings{API: ssm.NewFromConfig(cfg), Prefix: env[names.EnvParameters]},
-			Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}},
-			Record: func(ctx context.Context, c usage.Call) error {
-				return usage.Record(ctx, db, env[names.Usage.Env], c)
+		DB: dynamodb.NewFromConfig(cfg), Analyses: env[names.Analyses.Env],
+		Objects: s3.NewFromConfig(cfg), Bucket: env[names.EnvBucket],
+		Tasks: Runner(cfg, env, aitask.Rules{}),
+	}
+}
+
+// Runner makes what runs AI tasks, with the given rules. A model call whose
+// outcome is unknown gets one takeover.
+func Runner(cfg aws.Config, env map[string]string, rules aitask.Provider) *aitask.Runner {
+	db := dynamodb.NewFromConfig(cfg)
+	effects := env[names.Effects.Env]
+	return &aitask.Runner{
+		Effects: effect.New(db, effects, effect.Takeovers(1), effect.Skew(names.ClockSkew), effect.OnUnknown(alarm)),
+		Objects: s3.NewFromConfig(cfg), Bucket: env[names.EnvBucket],
+		Models: &aitask.Settings{API: ssm.NewFromConfig(cfg), Prefix: env[names.EnvParameters]},
+		Providers: map[string]aitask.Provider{
+			aitask.RulesProvider: rules,
+			aitask.BedrockProvider: aitask.Bedrock{
+				API: bedrock.New(cfg), Budget: budget.Store{DB: db, Table: effects},
+				Limit: budget.Limit{Rate: names.ModelCallsPerSecond, Burst: names.ModelCallsAtOnce},
 			},
+		},
+		Record: func(ctx context.Context, c usage.Call) error {
+			return usage.Record(ctx, db, env[names.Usage.Env], c)
 		},
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
+	"fastbowlinglab/functions/internal/aistage"
 	"fastbowlinglab/functions/internal/wire"
 	"fastbowlinglab/functions/precheck"
-	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose/engine"
@@ -18,7 +17,7 @@ import (
 
 func main() {
 	wire.Log()
-	env := wire.Env(names.Analyses.Env, names.EnvBucket, names.EnvParameters, names.EnvModels, names.EnvORT)
+	env := wire.Env(append(aistage.Env(), names.EnvModels, names.EnvORT)...)
 	e, err := engine.Open(engine.Config{ModelsDir: env[names.EnvModels], ORTLibrary: env[names.EnvORT], DetectorOnly: true})
 	if err != nil {
 		wire.Fatal(err)
@@ -31,7 +30,7 @@ func main() {
 		Sign:     s3.NewPresignClient(objects),
 		Objects:  objects,
 		Bucket:   env[names.EnvBucket],
-		Models:   &aitask.Settings{API: ssm.NewFromConfig(cfg), Prefix: env[names.EnvParameters]},
+		Tasks:    aistage.Runner(cfg, env, precheck.Rules{}),
 		Detect:   e.Detect,
 		Limits:   media.DefaultLimits(),
 	}))
