@@ -15,6 +15,9 @@ CLIP ?= integration/samples/bowler.mp4
 KEY  ?=
 ARGS ?=
 
+# quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
+quoted = '$(subst ','\'',$(value $1))'
+
 .PHONY: help setup setup-tests functions dist demo up test lint sizes bench clean
 
 help: ## list the commands
@@ -39,7 +42,7 @@ dist: ## build the zip functions as they are deployed (linux/arm64, static) into
 
 demo: functions ## the main job on the embedded cloud (CLIP=path for your own video, KEY=name for another submission)
 	@go build -o $(BIN)/demo ./integration/cmd/demo
-	@$(BIN)/demo -clip '$(CLIP)' -key '$(KEY)' -state $(STATE) $(ARGS)
+	@$(BIN)/demo -clip $(call quoted,CLIP) -key $(call quoted,KEY) -state $(STATE) $(ARGS)
 
 up: functions ## the embedded cloud stays up; prints endpoint, API address, a token and example calls
 	@go build -o $(BIN)/up ./integration/cmd/up

@@ -31,6 +31,9 @@ var contentTypes = map[string]string{
 
 // OpenClip looks at a file and says in a sentence why it cannot be sent.
 func OpenClip(path string) (Clip, error) {
+	if path == "" {
+		return Clip{}, errors.New("no clip is named; say which with CLIP=path")
+	}
 	st, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -234,6 +234,7 @@ func TestClipsThatCannotBeSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ path, want string }{
+		{"", "no clip is named"},
 		{filepath.Join(dir, "none.mp4"), "there is no file"},
 		{dir, "is a folder"},
 		{"/dev/null", "is not a regular file"},
