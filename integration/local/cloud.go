@@ -97,7 +97,7 @@ func (c *Cloud) folders(context.Context) error {
 		}
 		c.later(lock.Close)
 		if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			return fmt.Errorf("the state folder %s is used by another embedded cloud", c.cfg.Dir)
+			return fmt.Errorf("the state folder %s is in use: a demo or `make up` runs on it; end that one first, or use another folder (-state)", c.cfg.Dir)
 		}
 		if c.cfg.Logs == "" {
 			c.cfg.Logs = filepath.Join(c.cfg.Dir, "logs")

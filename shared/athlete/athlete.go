@@ -1,0 +1,152 @@
+// Package athlete keeps what an athlete chose, and the addresses that no mail
+// may go to. It holds no address in clear: a suppression is a digest.
+package athlete
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"fastbowlinglab/shared/retry"
+	"fastbowlinglab/shared/stamp"
+)
+
+// DB is what a Store needs of DynamoDB.
+type DB interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// Store keeps choices and suppressions.
+type Store struct {
+	DB           DB
+	Athletes     string // tables
+	Suppressions string
+	Now          func() time.Time
+	Retry        retry.Policy
+}
+
+// Channels are the ways on which an athlete lets us tell of an end. Somebody who
+// never chose gets both, as far as each analysis asks for them.
+type Channels struct {
+	Email bool `json:"email"`
+	Push  bool `json:"push"`
+}
+
+// choice is the item of the athletes table.
+type choice struct {
+	AthleteID string    `dynamodbav:"athlete_id"`
+	NoEmail   bool      `dynamodbav:"no_email"`
+	NoPush    bool      `dynamodbav:"no_push"`
+	At        time.Time `dynamodbav:"at"`
+}
+
+// Channels reads an athlete's choice.
+func (s Store) Channels(ctx context.Context, athleteID string) (Channels, error) {
+	var c choice
+	if err := s.get(ctx, s.Athletes, "athlete_id", athleteID, &c); err != nil {
+		return Channels{}, fmt.Errorf("read an athlete's channels: %w", err)
+	}
+	return Channels{Email: !c.NoEmail, Push: !c.NoPush}, nil
+}
+
+// Choose stores an athlete's choice; the last one counts.
+func (s Store) Choose(ctx context.Context, athleteID string, c Channels) error {
+	item, err := stamp.MarshalMap(choice{athleteID, !c.Email, !c.Push, s.now()})
+	if err != nil {
+		return fmt.Errorf("encode an athlete's channels: %w", err)
+	}
+	return s.put(ctx, s.Athletes, item)
+}
+
+// Forget removes an athlete's choice. Suppressions stay: they hold nobody's
+// address, and they keep us from writing to somebody who complained.
+func (s Store) Forget(ctx context.Context, athleteID string) error {
+	err := s.Retry.Do(ctx, func() error {
+		_, err := s.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.Athletes,
+			Key: map[string]ddb.AttributeValue{"athlete_id": &ddb.AttributeValueMemberS{Value: athleteID}}})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forget an athlete's channels: %w", err)
+	}
+	return nil
+}
+
+// Causes of a suppression.
+const (
+	Bounced    = "bounce"    // for good: there is no such mailbox
+	Complained = "complaint" // its owner called our mail spam
+)
+
+type suppression struct {
+	Address string    `dynamodbav:"address"` // digest
+	Cause   string    `dynamodbav:"cause"`
+	At      time.Time `dynamodbav:"at"`
+}
+
+// Suppress keeps further mail from an address. Doing it again changes nothing
+// that matters.
+func (s Store) Suppress(ctx context.Context, address, cause string) error {
+	item, err := stamp.MarshalMap(suppression{digest(address), cause, s.now()})
+	if err != nil {
+		return fmt.Errorf("encode a suppression: %w", err)
+	}
+	return s.put(ctx, s.Suppressions, item)
+}
+
+// Suppressed tells why no mail may go to an address; "" if it may.
+func (s Store) Suppressed(ctx context.Context, address string) (cause string, err error) {
+	var row suppression
+	if err := s.get(ctx, s.Suppressions, "address", digest(address), &row); err != nil {
+		return "", fmt.Errorf("read a suppression: %w", err)
+	}
+	return row.Cause, nil
+}
+
+// digest names an address. Mailboxes differ in case by the letter of the
+// standard and nowhere in practice.
+func digest(address string) string {
+	sum := sha256.Sum256([]byte("address\x00" + strings.ToLower(strings.TrimSpace(address))))
+	return hex.EncodeToString(sum[:])
+}
+
+func (s Store) get(ctx context.Context, table, key, value string, into any) error {
+	yes := true
+	var out *dynamodb.GetItemOutput
+	err := s.Retry.Do(ctx, func() (err error) {
+		out, err = s.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, ConsistentRead: &yes,
+			Key: map[string]ddb.AttributeValue{key: &ddb.AttributeValueMemberS{Value: value}}})
+		return err
+	})
+	if err != nil || out.Item == nil {
+		return err
+	}
+	return attributevalue.UnmarshalMap(out.Item, into)
+}
+
+func (s Store) put(ctx context.Context, table string, item map[string]ddb.AttributeValue) error {
+	err := s.Retry.Do(ctx, func() error {
+		_, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: item})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", table, err)
+	}
+	return nil
+}
+
+func (s Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
