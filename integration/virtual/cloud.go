@@ -47,6 +47,8 @@ type Options struct {
 	Poll        time.Duration                                     // a worker's long poll; 0: as declared
 	Workers     int                                               // workers beside those that the fleet wants, while it wants any
 	NoFleet     bool                                              // the fleet never starts a worker, whatever is asked of it
+	RenewOnPass bool                                              // workers renew their leases between chunks, not by a keeper
+	NoSweep     bool                                              // the reconciler sends no notices
 	Keep        bool                                              // keep the request log's lines
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"fastbowlinglab/integration/virtual"
+	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/reason"
@@ -130,9 +131,27 @@ func TestWorkerNeverComes(t *testing.T) {
 	})
 }
 
+// The model has no capacity: the first try and each of the four retries are
+// refused.
 func TestFindingsFailsOnEveryRetry(t *testing.T) {
-	opt := virtual.Options{}
+	throttled, asked := aitask.Throttled, 0
+	opt := virtual.Options{Model: func(context.Context, string) virtual.ModelAnswer {
+		asked++
+		return virtual.ModelAnswer{Refuse: &throttled}
+	}}
 	begun(t, opt, func(ctx context.Context, c *virtual.Cloud, id string) {
+		c.SetParameter("/model/findings", virtual.PaidModel)
+		s := ended(ctx, t, c, id, names.AnalysingDeadline)
+		expect(t, c, s, analysis.Failed, reason.StageFailed)
+		if asked != 5 || len(c.ModelCalls()) != 0 {
+			t.Errorf("the model was asked %d times and billed %d calls; want 5 and none", asked, len(c.ModelCalls()))
+		}
+	})
+}
+
+// A setting that names no model is no case for retries.
+func TestFindingsWithoutAModel(t *testing.T) {
+	begun(t, virtual.Options{}, func(ctx context.Context, c *virtual.Cloud, id string) {
 		c.SetParameter("/model/findings", "nobody:a-model-that-does-not-exist")
 		s := ended(ctx, t, c, id, names.AnalysingDeadline)
 		expect(t, c, s, analysis.Failed, reason.ModelUnavailable)

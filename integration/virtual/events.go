@@ -101,16 +101,17 @@ func (c *Cloud) try(actor, fn string, payload []byte) {
 }
 
 // Schedule calls a function every so often until the world ends. A run that goes
-// on for longer than three hours waits for a deadline of days: from then on the
-// calls are an hour apart, so that a week takes seconds.
+// on for longer than three hours waits for a deadline of days: from then on, until
+// the faults end, the calls are an hour apart, so that a week takes seconds.
 func (c *Cloud) Schedule(fn string, every time.Duration) {
-	const patience = 3 * time.Hour
-	start := time.Now()
+	const patience, slow = 3 * time.Hour, time.Hour
+	start, last := time.Now(), time.Now()
 	c.wg.Go(func() {
 		for n := 0; sleep(c.ctx, every); n++ {
-			if time.Since(start) > patience {
-				every = max(every, time.Hour)
+			if time.Since(start) > patience && !c.Gate.isCalm() && time.Since(last) < slow {
+				continue
 			}
+			last = time.Now()
 			c.call(As(c.ctx, fmt.Sprintf("%s/%d", fn, n)), fn, []byte(`{}`))
 		}
 	})

@@ -104,7 +104,8 @@ func (c *Cloud) worker(life context.Context, proc *Proc) {
 		Sign:   poseworker.URLSigner{Client: s3.NewPresignClient(objects), Bucket: names.Bucket, Credentials: cfg.Credentials},
 		Tokens: tokens, Keeper: poseworker.Lifeline{Jobs: jobs, Queue: queue, Tokens: tokens},
 		Vision: vision, Passes: 1, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		RenewOnPass: c.opt.RenewOnPass,
+		Log:         slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		c.T.Error(err)

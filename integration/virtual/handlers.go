@@ -68,6 +68,18 @@ func (c *Cloud) sender(now func() time.Time) notice.Sender {
 	}
 }
 
+// noSweep is a sweep switched off.
+type noSweep struct{}
+
+func (noSweep) Sweep(context.Context, int) (int, error) { return 0, nil }
+
+func (c *Cloud) sweeper() reconcile.Notices {
+	if c.opt.NoSweep {
+		return noSweep{}
+	}
+	return c.sender(c.clock(names.FnReconcile))
+}
+
 // Objects is a client of the world's storage.
 func (c *Cloud) Objects() *s3.Client {
 	return s3.NewFromConfig(c.Config, func(o *s3.Options) { o.UsePathStyle = true })
@@ -97,7 +109,7 @@ func (c *Cloud) handlers() map[string]lambda.Handler {
 		names.FnWake:     wake.New(c.fleet()),
 		names.FnPrecheck: handler.New(names.FnPrecheck, c.passPrecheck),
 		names.FnQueueJob: queuejob.New(queuejob.Deps{Jobs: jobs(names.FnQueueJob), Tokens: c.tokens(), Queue: queue,
-			QueueURL: QueueURL, Retry: c.Retry}),
+			QueueURL: QueueURL, Retry: c.Retry, Now: c.clock(names.FnQueueJob)}),
 		names.FnAwaitPose: awaitpose.New(awaitpose.Deps{Jobs: jobs(names.FnAwaitPose), Tokens: c.tokens()}),
 		names.FnRender:    handler.New(names.FnRender, c.plainReport),
 		names.FnDeliver:   deliver.New(c.ends(c.clock(names.FnDeliver))),
@@ -105,7 +117,7 @@ func (c *Cloud) handlers() map[string]lambda.Handler {
 		names.FnSettle:    settle.New(c.ends(c.clock(names.FnSettle))),
 		names.FnNotify:    notify.New(c.sender(c.clock(names.FnNotify))),
 		names.FnReconcile: reconcile.New(reconcile.Deps{
-			Life: c.life(c.clock(names.FnReconcile)), Ends: c.ends(c.clock(names.FnReconcile)), Notices: c.sender(c.clock(names.FnReconcile)),
+			Life: c.life(c.clock(names.FnReconcile)), Ends: c.ends(c.clock(names.FnReconcile)), Notices: c.sweeper(),
 			Fleet: c.fleet(), Steps: steps, MachineARN: c.Machine, Queue: queue, QueueURL: QueueURL, Now: c.clock(names.FnReconcile),
 		}),
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"fastbowlinglab/shared/aitask"
@@ -34,7 +35,41 @@ type ModelCall struct {
 }
 
 // modelService is the paid model's side: it counts.
-type modelService struct{ calls []ModelCall }
+type modelService struct {
+	calls []ModelCall
+
+	mu      sync.Mutex
+	waiting map[string]map[*Proc]bool // who waits for an answer, by effect
+	both    []string                  // effects that two living processes waited for at once
+}
+
+// wait notes that p waits for the answer to a call of key; the function it gives
+// ends that.
+func (m *modelService) wait(key string, p *Proc) func() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.waiting == nil {
+		m.waiting = map[string]map[*Proc]bool{}
+	}
+	if m.waiting[key] == nil {
+		m.waiting[key] = map[*Proc]bool{}
+	}
+	for other := range m.waiting[key] {
+		if !other.Dead() {
+			m.both = append(m.both, key)
+		}
+	}
+	m.waiting[key][p] = true
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.waiting[key], p)
+	}
+}
+
+// CalledTwiceAtOnce lists the effects of the paid model that two living
+// processes waited for at one time.
+func (c *Cloud) CalledTwiceAtOnce() []string { return c.model.both }
 
 type modelRequest struct {
 	Key   string
@@ -67,28 +102,28 @@ func (p paid) Check(string) error { return nil }
 // Call implements aitask.Provider.
 func (p paid) Call(ctx context.Context, req aitask.Request) (aitask.Reply, error) {
 	claim, ok := effect.ClaimFrom(ctx)
-	if !ok {
-		return aitask.Reply{}, fmt.Errorf("virtual: a paid call outside a claim")
+	if !ok || ProcOf(ctx) == nil {
+		return aitask.Reply{}, fmt.Errorf("virtual: a paid call outside a claim or a process")
 	}
-	actor := ""
-	if proc := ProcOf(ctx); proc != nil {
-		actor = proc.Name
+	a := ModelAnswer{}
+	if p.c.opt.Model != nil {
+		a = p.c.opt.Model(ctx, fmt.Sprint(claim.Key, "/", claim.Fence))
 	}
-	body := string(mustJSON(modelRequest{claim.Key, claim.Fence, actor}))
+	if a.Refuse != nil && *a.Refuse == aitask.Throttled { // refused calls are not on the bill
+		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Throttled, Detail: "as the run says"}
+	}
+	body := string(mustJSON(modelRequest{claim.Key, claim.Fence, ProcOf(ctx).Name}))
 	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+modelHost+"/"+string(req.Spec.Task), strings.NewReader(body))
 	if err != nil {
 		return aitask.Reply{}, err
 	}
+	defer p.c.model.wait(claim.Key, ProcOf(ctx))()
 	resp, err := p.c.Gate.Do(hr)
 	if err != nil {
 		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Unknown, Detail: "no answer", Err: err}
 	}
 	if resp.StatusCode != http.StatusOK {
 		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Throttled, Detail: resp.Status}
-	}
-	a := ModelAnswer{}
-	if p.c.opt.Model != nil {
-		a = p.c.opt.Model(ctx, fmt.Sprint(claim.Key, "/", claim.Fence))
 	}
 	if !sleep(ctx, a.After) {
 		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Unknown, Detail: "no answer", Err: ctx.Err()}

@@ -22,7 +22,7 @@ type Call struct {
 	ID string
 }
 
-// Table is the first table that a DynamoDB request names, without the prefix.
+// Table is the first table that a DynamoDB request names, without its prefix.
 func (c Call) Table() string {
 	if m := tableName.FindSubmatch(c.Body); m != nil {
 		return string(m[1])
@@ -30,7 +30,7 @@ func (c Call) Table() string {
 	return ""
 }
 
-var tableName = regexp.MustCompile(`"TableName":"fastbowlinglab-([a-z-]+)"`)
+var tableName = regexp.MustCompile(`"TableName":"fbl-([a-z-]+)"`)
 
 // call is a request parked in the gate.
 type call struct {

@@ -24,14 +24,27 @@ func (c *Cloud) Grant(ctx context.Context, credits int) error {
 	return err
 }
 
-// Submit creates an analysis of one clip, uploads it and confirms it, as far as
-// the queue: what functions/api does. It returns the analysis id.
-func (c *Cloud) Submit(ctx context.Context, key string) (string, error) {
-	sub := analysis.Submission{
+// submission is what every athlete of a world wants analysed.
+func submission() analysis.Submission {
+	return analysis.Submission{
 		AthleteName: "A. Athlete", Email: "athlete@example.com", TimeZone: "Asia/Colombo", Consent: true,
 		Clips: []analysis.Clip{{Name: "clip.mp4", Type: "video/mp4", SizeBytes: 4}},
 	}
-	row, _, err := c.Life().Create(ctx, Athlete, key, sub)
+}
+
+// Create reserves a credit for an analysis of one clip. It returns its id.
+func (c *Cloud) Create(ctx context.Context, key string) (string, error) {
+	row, _, err := c.Life().Create(ctx, Athlete, key, submission())
+	if err != nil {
+		return "", fmt.Errorf("create: %w", err)
+	}
+	return row.AnalysisID, nil
+}
+
+// Submit creates an analysis of one clip, uploads it and confirms it, as far as
+// the queue: what functions/api does. It returns the analysis id.
+func (c *Cloud) Submit(ctx context.Context, key string) (string, error) {
+	row, _, err := c.Life().Create(ctx, Athlete, key, submission())
 	if err != nil {
 		return "", fmt.Errorf("create: %w", err)
 	}
@@ -43,7 +56,7 @@ func (c *Cloud) Submit(ctx context.Context, key string) (string, error) {
 		return "", fmt.Errorf("pin: %w", err)
 	}
 	if _, err := c.Life().Queue(ctx, row.AnalysisID, pinned); err != nil {
-		return "", fmt.Errorf("queue: %w", err)
+		return row.AnalysisID, fmt.Errorf("queue: %w", err)
 	}
 	return row.AnalysisID, nil
 }

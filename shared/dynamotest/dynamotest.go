@@ -33,6 +33,9 @@ var ErrInjected = dynamotest.ErrInjected
 // Start runs a database with every declared table until the test ends.
 func Start(t testing.TB) *Server { return dynamotest.Start(t) }
 
+// StartStop is Start for a test that needs many databases.
+func StartStop(t testing.TB) (*Server, func()) { return dynamotest.StartStop(t) }
+
 // New is Start and a client in one.
 func New(t testing.TB) *dynamodb.Client { return dynamotest.New(t) }
 

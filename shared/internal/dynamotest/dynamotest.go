@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +27,8 @@ import (
 
 // Server is a running database.
 type Server struct {
-	URL string
+	URL  string
+	stop func()
 }
 
 // Start runs a database with every table of package names until the test ends.
@@ -42,6 +44,13 @@ func Start(t testing.TB) *Server {
 	}
 	t.Fatal("dynamotest: no free port in five tries")
 	return nil
+}
+
+// StartStop is Start for a test that needs many databases: stop ends this one.
+func StartStop(t testing.TB) (s *Server, stop func()) {
+	t.Helper()
+	s = Start(t)
+	return s, s.stop
 }
 
 // New is Start and a client in one.
@@ -111,12 +120,12 @@ func start(t testing.TB, bin string) *Server {
 		}
 		close(ready) // the process has gone
 	}()
-	stop := func() {
+	stop := sync.OnceFunc(func() {
 		cmd.Process.Kill()
 		for range ready { // read to the end before Wait closes the pipe
 		}
 		cmd.Wait()
-	}
+	})
 	select {
 	case ok := <-ready:
 		if !ok {
@@ -128,7 +137,7 @@ func start(t testing.TB, bin string) *Server {
 		t.Fatal("dynamotest: dynoxide did not listen within 20 s")
 	}
 	t.Cleanup(stop)
-	return &Server{URL: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	return &Server{URL: fmt.Sprintf("http://127.0.0.1:%d", port), stop: stop}
 }
 
 func (s *Server) createTables(t testing.TB) {

@@ -1,0 +1,125 @@
+package faults
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"testing"
+
+	"fastbowlinglab/shared/dynamotest"
+	"fastbowlinglab/shared/retry"
+)
+
+// Flags of `make chaos`.
+var (
+	runs = flag.Int("chaos.runs", 0, "schedules; 0: as many as a test run may take")
+	seed = flag.Uint64("chaos.seed", 1, "seed of the first")
+	off  = flag.String("chaos.off", "", "guard to switch off")
+	out  = flag.String("chaos.out", "", "file for the summary, one JSON object")
+)
+
+// In a test run: 1,000 schedules, and every guard switched off.
+const ciRuns = 1000
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	retry.DefaultRand = func() float64 { return 1 } // jitter that replays
+	os.Exit(m.Run())
+}
+
+func workers() int { return max(2, runtime.GOMAXPROCS(0)) }
+
+func TestChaos(t *testing.T) {
+	n := *runs
+	if n == 0 {
+		n = ciRuns
+		if testing.Short() {
+			n = 20
+		}
+	}
+	g := Guard{}
+	if *off != "" {
+		var ok bool
+		if g, ok = GuardOf(*off); !ok {
+			t.Fatalf("no guard %q; there are %v", *off, guardNames())
+		}
+	}
+	s := Campaign(t, *seed, n, workers(), g)
+	if t.Skipped() || s.Runs == 0 {
+		t.Skip("no schedule was played")
+	}
+	line, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", line)
+	if *out != "" {
+		if err := os.WriteFile(*out, append(line, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch {
+	case g.Name == "" && s.first != nil:
+		t.Error(s.report(t, g))
+	case g.Name != "" && s.Violations[g.Breaks] == 0:
+		t.Errorf("%s is off and %s held in %d schedules", g.Name, g.Breaks, s.Runs)
+	case g.Name != "":
+		t.Logf("%s is off:\n%s", g.Name, s.report(t, g))
+	}
+	if g.Name == "" && n >= ciRuns {
+		if k := s.kinds(); len(k) < 8 {
+			t.Errorf("only these kinds of fault happened: %v", k)
+		}
+		if s.Executions[5] == 0 {
+			t.Error("no schedule had five executions")
+		}
+	}
+}
+
+// A seed replays to the same log, request for request.
+func TestSameSeedSameLog(t *testing.T) {
+	for seed := range uint64(10) {
+		var hash string
+		for range 2 {
+			r := Run(t, dynamotest.Start(t), seed, Options{})
+			if hash != "" && r.Hash != hash {
+				t.Errorf("seed %d: %s and %s", seed, hash, r.Hash)
+			}
+			hash = r.Hash
+		}
+	}
+}
+
+// Every guard is needed: without it a promise is seen broken, within as many
+// schedules as it says.
+func TestGuardsAreNeeded(t *testing.T) {
+	if *off != "" || *runs != 0 {
+		t.Skip("a campaign")
+	}
+	for _, g := range Guards() {
+		t.Run(g.Name, func(t *testing.T) {
+			if testing.Short() && g.Within > 40 {
+				t.Skip("takes many schedules")
+			}
+			s := Campaign(t, 1, g.Within, workers(), g)
+			if s.Violations[g.Breaks] == 0 {
+				t.Errorf("%s (%s) is off and %s held in %d schedules", g.Name, g.What, g.Breaks, s.Runs)
+				return
+			}
+			fmt.Printf("guard %-16s off: %s broken within %3d schedules (at most %d allowed)\n", g.Name, g.Breaks, s.Runs, g.Within)
+		})
+	}
+}
+
+func guardNames() []string {
+	var out []string
+	for _, g := range Guards() {
+		out = append(out, g.Name)
+	}
+	return out
+}

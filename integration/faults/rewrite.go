@@ -1,0 +1,192 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"fastbowlinglab/integration/virtual"
+	"fastbowlinglab/shared/names"
+)
+
+// request is a DynamoDB write that can be edited.
+type request struct {
+	op      string
+	body    map[string]any
+	writes  []*write
+	changed bool
+}
+
+// write is one write of a request: the request itself, or a part of a transaction.
+type write struct {
+	kind  string // Put, Update, ConditionCheck; of a lone request PutItem, UpdateItem
+	table string
+	m     map[string]any
+}
+
+func (w *write) cond() string { s, _ := w.m["ConditionExpression"].(string); return s }
+func (w *write) expr() string { s, _ := w.m["UpdateExpression"].(string); return s }
+
+// parse reads a write; nil when c is none.
+func parse(c virtual.Call) *request {
+	r := &request{op: c.Op}
+	if json.Unmarshal(c.Body, &r.body) != nil {
+		return nil
+	}
+	add := func(kind string, m map[string]any) {
+		t, _ := m["TableName"].(string)
+		r.writes = append(r.writes, &write{kind, t, m})
+	}
+	switch c.Op {
+	case "PutItem", "UpdateItem":
+		add(c.Op, r.body)
+	case "TransactWriteItems":
+		parts, _ := r.body["TransactItems"].([]any)
+		for _, p := range parts {
+			for kind, m := range p.(map[string]any) {
+				add(kind, m.(map[string]any))
+			}
+		}
+	default:
+		return nil
+	}
+	return r
+}
+
+// rewrite gives the edited request, or nil when nothing was edited.
+func rewrite(c virtual.Call, edit func(*request)) [][]byte {
+	r := parse(c)
+	if r == nil {
+		return nil
+	}
+	if edit(r); !r.changed {
+		return nil
+	}
+	return [][]byte{encode(r.body)}
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it was decoded from JSON
+	}
+	return b
+}
+
+// only gives the write of a request that is a lone op on a table.
+func (r *request) only(op string, t names.Table) *write {
+	if r.op == op && r.writes[0].table == t.Name {
+		return r.writes[0]
+	}
+	return nil
+}
+
+// isEnd reports whether the request ends an analysis.
+func (r *request) isEnd() bool {
+	return r.op == "TransactWriteItems" && r.writes[0].table == names.Analyses.Name && strings.Contains(r.writes[0].expr(), "ended_at")
+}
+
+// isCreate reports whether the request creates an analysis: row, balance, entry.
+func (r *request) isCreate() bool {
+	return r.op == "TransactWriteItems" && r.writes[0].table == names.Analyses.Name && r.writes[0].kind == "Put"
+}
+
+func (r *request) dropCondition(i int) {
+	w := r.writes[i]
+	if w.cond() == "" {
+		return
+	}
+	delete(w.m, "ConditionExpression")
+	w.prune()
+	r.changed = true
+}
+
+func (r *request) replaceCondition(i int, old, by string) {
+	w := r.writes[i]
+	next := strings.Replace(w.cond(), old, by, 1)
+	if next == w.cond() {
+		return
+	}
+	w.m["ConditionExpression"] = next
+	w.prune()
+	r.changed = true
+}
+
+var placeholder = regexp.MustCompile(`[:#][A-Za-z0-9_]+`)
+
+// prune takes out names and values that no expression uses any more, which the
+// database would refuse.
+func (w *write) prune() {
+	used := map[string]bool{}
+	for _, p := range placeholder.FindAllString(w.cond()+" "+w.expr(), -1) {
+		used[p] = true
+	}
+	for _, attr := range []string{"ExpressionAttributeNames", "ExpressionAttributeValues"} {
+		m, _ := w.m[attr].(map[string]any)
+		for k := range m {
+			if !used[k] {
+				delete(m, k)
+			}
+		}
+		if len(m) == 0 {
+			delete(w.m, attr)
+		}
+	}
+}
+
+// split carries the transaction of an end out as two.
+func split(c virtual.Call) [][]byte {
+	if c.Service != "dynamodb" {
+		return nil
+	}
+	r := parse(c)
+	if r == nil || !r.isEnd() {
+		return nil
+	}
+	token, _ := r.body["ClientRequestToken"].(string)
+	parts := r.body["TransactItems"].([]any)
+	one := map[string]any{"TransactItems": parts[:1], "ClientRequestToken": half(token, "1")}
+	two := map[string]any{"TransactItems": parts[1:], "ClientRequestToken": half(token, "2")}
+	return [][]byte{encode(one), encode(two)}
+}
+
+func half(token, n string) string { return token[:min(len(token), 24)] + "-" + n }
+
+// anyName gives every execution a name of its own.
+func anyName() func(virtual.Call) [][]byte {
+	n := 0
+	return func(c virtual.Call) [][]byte {
+		if c.Service != "states" || c.Op != "StartExecution" {
+			return nil
+		}
+		var m map[string]any
+		if json.Unmarshal(c.Body, &m) != nil {
+			return nil
+		}
+		name, _ := m["name"].(string)
+		if strings.HasPrefix(name, "foreign-") {
+			return nil // the schedule's own
+		}
+		n++
+		m["name"] = fmt.Sprintf("%s-%d", name, n)
+		return [][]byte{encode(m)}
+	}
+}
+
+// hideCheckpoints takes the checkpoints out of a pose job as it is read.
+func hideCheckpoints(c virtual.Call, reply []byte) []byte {
+	if c.Op != "GetItem" || c.Table() != strings.TrimPrefix(names.PoseJobs.Name, names.Prefix) {
+		return nil
+	}
+	var m map[string]any
+	if json.Unmarshal(reply, &m) != nil {
+		return nil
+	}
+	item, _ := m["Item"].(map[string]any)
+	if item["checkpoints"] == nil {
+		return nil
+	}
+	item["checkpoints"] = map[string]any{"M": map[string]any{}}
+	return encode(m)
+}
