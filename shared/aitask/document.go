@@ -46,6 +46,8 @@ func newOutput(t Task) func() output {
 			return &PrecheckText{}
 		case Findings:
 			return &FindingsText{}
+		case Tags:
+			return &TagsText{}
 		}
 		return &CoachingText{}
 	}

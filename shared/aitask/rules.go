@@ -42,6 +42,8 @@ func (Rules) Call(_ context.Context, req Request) (Reply, error) {
 			return Reply{}, &CallError{Failure: NotSent, Detail: "coaching needs findings"}
 		}
 		out = rulesCoaching(*req.Input.Findings)
+	case Tags:
+		out = rulesTags(req.Input.Result)
 	default:
 		return Reply{}, &CallError{Failure: Unavailable, Detail: fmt.Sprintf("the rules have no text for %s", req.Spec.Task)}
 	}

@@ -53,6 +53,7 @@ type outcome struct {
 	Key      string        `json:"key,omitempty"`
 	Author   *Author       `json:"author,omitempty"`
 	Precheck *PrecheckText `json:"precheck,omitempty"`
+	Tags     *TagsText     `json:"tags,omitempty"`
 	Fault    fault.Name    `json:"fault,omitempty"`
 	Why      Why           `json:"why,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
@@ -62,7 +63,12 @@ type outcome struct {
 // answer's State is names.EffectInProgress where another execution is making the
 // call. Errors carry a name of package fault.
 func (r *Runner) Run(ctx context.Context, run names.Run, t Task, in Input) (names.TextOut, error) {
-	o, err := r.once(ctx, run, t, in)
+	return r.text(ctx, run, t, "", in)
+}
+
+// text makes the call of a text task, or of a revision of it.
+func (r *Runner) text(ctx context.Context, run names.Run, t Task, revision string, in Input) (names.TextOut, error) {
+	o, err := r.once(ctx, run, t, revision, in)
 	var busy *effect.InProgress
 	if errors.As(err, &busy) {
 		return names.TextOut{State: names.EffectInProgress, Until: busy.Until.UTC().Format(time.RFC3339)}, nil
@@ -83,7 +89,7 @@ type Verdict struct {
 // Errors: *effect.InProgress where another invocation is making the call; others
 // carry a name of package fault and, where the call failed, a *CallError.
 func (r *Runner) Precheck(ctx context.Context, run names.Run, in Input) (Verdict, error) {
-	o, err := r.once(ctx, run, Precheck, in)
+	o, err := r.once(ctx, run, Precheck, "", in)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -94,7 +100,7 @@ func (r *Runner) Precheck(ctx context.Context, run names.Run, in Input) (Verdict
 }
 
 // once makes the call, or gives its recorded outcome, which is an answer.
-func (r *Runner) once(ctx context.Context, run names.Run, t Task, in Input) (outcome, error) {
+func (r *Runner) once(ctx context.Context, run names.Run, t Task, revision string, in Input) (outcome, error) {
 	spec, err := SpecOf(t)
 	if err != nil {
 		return outcome{}, fault.Wrap(fault.Permanent, err, "run an AI task")
@@ -102,7 +108,8 @@ func (r *Runner) once(ctx context.Context, run names.Run, t Task, in Input) (out
 	// The choice is made first because the lease follows from it, but a bad one
 	// only matters to whoever makes the call: a recorded answer stands.
 	ch, chosen := r.choose(ctx, spec)
-	result, err := r.Effects.Once(ctx, t.EffectKey(run.AnalysisID), ch.lease, func(ctx context.Context) ([]byte, error) {
+	ch.label = t.label(revision)
+	result, err := r.Effects.Once(ctx, Task(ch.label).EffectKey(run.AnalysisID), ch.lease, func(ctx context.Context) ([]byte, error) {
 		if chosen != nil {
 			return nil, effect.NotSent(chosen)
 		}
@@ -155,7 +162,7 @@ func named(err error, t Task, run names.Run) error {
 // call is the guarded effect: it sends at most one request.
 func (r *Runner) call(ctx context.Context, run names.Run, spec Spec, ch choice, in Input) ([]byte, error) {
 	model, p := ch.model, ch.provider
-	c := usage.Call{AnalysisID: run.AnalysisID, Attempt: run.Attempt, Task: string(spec.Task), Provider: model.Provider,
+	c := usage.Call{AnalysisID: run.AnalysisID, Attempt: run.Attempt, Task: ch.label, Provider: model.Provider,
 		Model: model.ID, PromptVersion: version(p, spec), At: r.now().UTC(), Outcome: "sent"}
 	if claim, ok := effect.ClaimFrom(ctx); ok {
 		c.Fence = claim.Fence
@@ -178,10 +185,13 @@ func (r *Runner) call(ctx context.Context, run names.Run, spec Spec, ch choice, 
 		a.Model = reply.Model
 	}
 	defer r.count(ctx, &c, "ok")
-	if v, ok := o.(*PrecheckText); ok {
+	switch v := o.(type) {
+	case *PrecheckText:
 		return json.Marshal(outcome{Author: &a, Precheck: v})
+	case *TagsText:
+		return json.Marshal(outcome{Author: &a, Tags: v})
 	}
-	key := names.TextKey(run.AnalysisID, run.Attempt, string(spec.Task))
+	key := names.TextKey(run.AnalysisID, run.Attempt, ch.label)
 	if err := r.store(ctx, key, newDocument(spec.Task, a, o)); err != nil {
 		return nil, fault.Wrap(fault.Transient, err, "store the answer of %s", spec.Task)
 	}
@@ -204,6 +214,7 @@ type choice struct {
 	model    Model
 	provider Provider
 	setting  string
+	label    string // the task, with its revision where it is one
 	lease    time.Duration
 }
 

@@ -59,6 +59,8 @@ func SpecOf(t Task) (Spec, error) {
 	}
 	s := Spec{Task: t, Prompt: strings.TrimSpace(body), PromptVersion: version, Schema: schema}
 	switch t {
+	case Tags:
+		s.MaxOutput, s.Timeout = 300, 30*time.Second
 	case Precheck:
 		s.MaxOutput, s.Timeout = 400, 60*time.Second
 	case Findings:
