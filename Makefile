@@ -13,6 +13,7 @@ TAGS      := lambda.norpc
 
 CLIP ?= integration/samples/bowler.mp4
 KEY  ?=
+PROVIDER ?= rules
 ARGS ?=
 
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
@@ -40,9 +41,9 @@ dist: ## build the zip functions as they are deployed (linux/arm64, static) into
 	@for f in $(ZIPFNS); do CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -ldflags='$(LDFLAGS)' -tags $(TAGS) -o $(DIST)/$$f/bootstrap ./functions/$$f/cmd; done
 	@echo "built $(words $(ZIPFNS)) functions for arm64 in $(DIST)"
 
-demo: functions ## the main job on the embedded cloud (CLIP=path for your own video, KEY=name for another submission)
+demo: functions ## the main job on the embedded cloud (CLIP=path for your own video, KEY=name for another submission, PROVIDER=bedrock for texts by the stand-in)
 	@go build -o $(BIN)/demo ./integration/cmd/demo
-	@$(BIN)/demo -clip $(call quoted,CLIP) -key $(call quoted,KEY) -state $(STATE) $(ARGS)
+	@$(BIN)/demo -clip $(call quoted,CLIP) -key $(call quoted,KEY) -provider $(call quoted,PROVIDER) -state $(STATE) $(ARGS)
 
 up: functions ## the embedded cloud stays up; prints endpoint, API address, a token and example calls
 	@go build -o $(BIN)/up ./integration/cmd/up

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,9 @@ type Config struct {
 
 	// Intercept puts faults between callers and services. Default: none.
 	Intercept endpoint.Intercept
+
+	// Bedrock answers the calls of models. Default: the stand-in of integration/bedrock.
+	Bedrock http.Handler
 
 	// Definition gives the analysis state machine's definition for the functions'
 	// ARNs by placeholder. Default: that of package statemachine.

@@ -20,6 +20,8 @@ import (
 
 	"fastbowlinglab/integration/demo"
 	"fastbowlinglab/integration/local"
+	"fastbowlinglab/shared/aitask"
+	"fastbowlinglab/shared/names"
 )
 
 func main() {
@@ -28,6 +30,7 @@ func main() {
 	key := fs.String("key", "", "a `name` that makes another submission of the same clip")
 	limit := fs.Duration("timeout", 30*time.Minute, "how long to wait for the end")
 	state := fs.String("state", ".local", "the `folder` that keeps the embedded cloud's state and the results")
+	provider := fs.String("provider", aitask.RulesProvider, "who writes the texts: rules, or bedrock (a `stand-in` that the embedded cloud serves)")
 	if err := fs.Parse(os.Args[1:]); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return
@@ -40,6 +43,13 @@ func main() {
 	if _, err := demo.OpenClip(*clip); err != nil {
 		fail(2, err)
 	}
+	model, err := modelOf(*provider)
+	if err != nil {
+		fail(2, err)
+	}
+	if *key == "" && *provider != aitask.RulesProvider {
+		*key = *provider // another submission than that of the rules
+	}
 	dir := filepath.Join(*state, "cloud")
 	if err := local.Prepare(dir); err != nil {
 		fail(1, err)
@@ -48,7 +58,7 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	if err := run(ctx, dir, *state, *clip, *key); err != nil {
+	if err := run(ctx, dir, *state, *clip, *key, model); err != nil {
 		if errors.Is(err, demo.ErrStillOpen) {
 			err = fmt.Errorf("%w; nothing is lost: the same command goes on from there", err)
 		}
@@ -57,7 +67,7 @@ func main() {
 }
 
 // run starts the cloud, runs the job on it and prints what came of it.
-func run(ctx context.Context, dir, state, clip, key string) (err error) {
+func run(ctx context.Context, dir, state, clip, key, model string) (err error) {
 	log, err := logger(state)
 	if err != nil {
 		return err
@@ -67,6 +77,11 @@ func run(ctx context.Context, dir, state, clip, key string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
+	for _, t := range aitask.Tasks() {
+		if err := c.SetParameter(ctx, t.Setting(names.Parameters), model); err != nil {
+			return err
+		}
+	}
 	const ttl = 12 * time.Hour
 	screen := demo.NewScreen(os.Stdout)
 	sum, err := demo.Run(ctx, demo.Config{
@@ -88,6 +103,17 @@ func run(ctx context.Context, dir, state, clip, key string) (err error) {
 	}
 	fmt.Println(string(line))
 	return err
+}
+
+// modelOf is the setting by which every task uses a provider.
+func modelOf(provider string) (string, error) {
+	switch provider {
+	case aitask.RulesProvider:
+		return aitask.DefaultModel.String(), nil
+	case aitask.BedrockProvider:
+		return aitask.BedrockProvider + ":" + local.StandInModel, nil
+	}
+	return "", fmt.Errorf("-provider is %q, want %s or %s", provider, aitask.RulesProvider, aitask.BedrockProvider)
 }
 
 // logger writes the cloud's own log beside those of the functions, so that the

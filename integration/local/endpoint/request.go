@@ -24,6 +24,7 @@ const (
 	Lambda         = "lambda"
 	ECS            = "ecs"
 	STS            = "sts"
+	Bedrock        = "bedrock"
 	// ECSAgent is the address that ECS gives to a task for its own metadata and
 	// protection. It is unsigned and known by its path, AgentPath.
 	ECSAgent = "ecs-agent"
@@ -47,7 +48,7 @@ var targets = map[string]string{
 // Request is one API call as the endpoint understood it.
 type Request struct {
 	Service   string // one of the constants above, or the scope of a service that is not served
-	Operation string // "PutItem"; for S3, SES and Lambda the method and what it is done to: "GET object"
+	Operation string // "PutItem"; for S3, SES, Lambda and Bedrock the method and what it is done to: "GET object"
 	Caller    string // application id of the caller's SDK (AWS_SDK_UA_APP_ID), "" when it sent none
 	HTTP      *http.Request
 
@@ -101,7 +102,7 @@ func Parse(r *http.Request) *Request {
 	q.Operation = r.Method
 	if q.Service == S3 {
 		q.Operation += " " + s3Subject(r)
-	} else if q.Service == SES || q.Service == Lambda {
+	} else if q.Service == SES || q.Service == Lambda || q.Service == Bedrock {
 		q.Operation += " " + r.URL.Path
 	}
 	return q
