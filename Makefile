@@ -7,7 +7,7 @@ export GOFLAGS := -buildvcs=false
 STATE     := .local
 BIN       := $(STATE)/bin
 DIST      := $(STATE)/dist
-ZIPFNS    := api begin wake queuejob probe postjob awaitpose callback findings coaching render deliver reject settle notify reconcile
+ZIPFNS    := api begin wake queuejob probe postjob awaitpose callback findings coaching render deliver reject settle notify feedback erase reconcile
 LDFLAGS   := -s -w
 TAGS      := lambda.norpc
 

@@ -2,11 +2,8 @@ package api
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
 	"fastbowlinglab/shared/analysis"
@@ -15,22 +12,36 @@ import (
 
 // createIn is the body of POST /v1/analyses.
 type createIn struct {
-	Athlete struct {
-		Name string `json:"name"`
-	} `json:"athlete"`
-	Email    string `json:"email"`
-	TimeZone string `json:"time_zone"`
-	Notes    string `json:"notes"`
-	Consent  bool   `json:"consent"`
-	Clips    []struct {
-		Name      string `json:"name"`
-		Type      string `json:"type"`
-		SizeBytes int64  `json:"size_bytes"`
-	} `json:"clips"`
+	Athlete   athleteIn `json:"athlete"`
+	Email     string    `json:"email"`
+	Push      bool      `json:"push"`
+	TimeZone  string    `json:"time_zone"`
+	Notes     string    `json:"notes"`
+	Consent   bool      `json:"consent"`
+	ConsentBy consentIn `json:"consent_by"`
+	Clips     []clipIn  `json:"clips"`
+}
+
+type athleteIn struct {
+	Name     string `json:"name"`
+	UnderAge bool   `json:"under_age"`
+}
+
+// consentIn says who consents; without it, the athlete.
+type consentIn struct {
+	Role string `json:"role"`
+	Name string `json:"name"`
+}
+
+type clipIn struct {
+	Name      string `json:"name"`
+	Type      string `json:"type"`
+	SizeBytes int64  `json:"size_bytes"`
 }
 
 func (in createIn) submission() (analysis.Submission, error) {
-	s := analysis.Submission{AthleteName: in.Athlete.Name, Email: in.Email, TimeZone: in.TimeZone, Notes: in.Notes, Consent: in.Consent}
+	s := analysis.Submission{AthleteName: in.Athlete.Name, Email: in.Email, TimeZone: in.TimeZone, Notes: in.Notes, Consent: in.Consent,
+		UnderAge: in.Athlete.UnderAge, ConsentRole: in.ConsentBy.Role, ConsentName: in.ConsentBy.Name, Push: in.Push}
 	for _, c := range in.Clips {
 		s.Clips = append(s.Clips, analysis.Clip{Name: c.Name, Type: c.Type, SizeBytes: c.SizeBytes})
 	}
@@ -58,7 +69,7 @@ func (d Deps) create(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := d.admit(ctx, r.Athlete, key); err != nil {
+	if err := d.admit(ctx, analysis.ID(r.Athlete, key)); err != nil {
 		return answer{}, err
 	}
 	row, _, err := d.Life.Create(ctx, r.Athlete, key, sub)
@@ -96,6 +107,10 @@ type view struct {
 	QueuedAt   *time.Time      `json:"queued_at,omitempty"`
 	EndedAt    *time.Time      `json:"ended_at,omitempty"`
 	Deadline   *time.Time      `json:"deadline,omitempty"`
+	// EstimatedEnd is a guess from the progress of this attempt, while there is one.
+	EstimatedEnd *time.Time        `json:"estimated_end,omitempty"`
+	RerunOf      string            `json:"rerun_of,omitempty"`
+	ConsentBy    *analysis.Consent `json:"consent_by,omitempty"`
 }
 
 func viewOf(row analysis.Row) view {
@@ -104,6 +119,7 @@ func viewOf(row analysis.Row) view {
 		Refunded: row.Status.Ended() && row.Status != analysis.Ready,
 		Clips:    row.Clips, CreatedAt: row.CreatedAt,
 		QueuedAt: known(row.QueuedAt), EndedAt: known(row.EndedAt), Deadline: known(row.Deadline),
+		RerunOf: row.RerunOf, ConsentBy: row.ConsentBy,
 	}
 	if row.Reason != "" {
 		v.Message = v.Reason.Sentence()
@@ -136,55 +152,42 @@ func (d Deps) show(ctx context.Context, r request) (answer, error) {
 	}
 	v := viewOf(row)
 	if row.Status == analysis.Analysing && d.Progress != nil {
-		stage, part, ok, err := d.Progress.Progress(ctx, row.AnalysisID, row.Attempt)
+		p, ok, err := d.Progress.Progress(ctx, row.AnalysisID, row.Attempt)
 		if err != nil { // the status is worth more than the progress
 			slog.WarnContext(ctx, "progress not read", "analysis_id", row.AnalysisID, "detail", err.Error())
 		} else if ok {
-			v.Stage, v.Progress = stage, &part
+			v.Stage, v.Progress = p.Stage, &p.Part
+			v.EstimatedEnd = p.estimate(row.ClaimedAt)
 		}
 	}
 	return answer{Status: http.StatusOK, Body: v, ETag: true}, nil
 }
 
-// Limits of a page.
-const (
-	defaultPage = 20
-	maxPage     = 100
-)
+// listOut is a page of analyses, newest first.
+type listOut struct {
+	Analyses []view `json:"analyses"`
+	Next     string `json:"next_cursor,omitempty"`
+}
 
 func (d Deps) list(ctx context.Context, r request) (answer, error) {
-	limit := defaultPage
-	if q := r.QueryStringParameters["limit"]; q != "" {
-		n, err := strconv.Atoi(q)
-		if err != nil || n < 1 || n > maxPage {
-			return answer{}, invalid("limit: a number from 1 to %d", maxPage)
-		}
-		limit = n
+	limit, err := r.limit()
+	if err != nil {
+		return answer{}, err
 	}
 	var from analysis.Cursor
-	if q := r.QueryStringParameters["cursor"]; q != "" {
-		b, err := base64.RawURLEncoding.DecodeString(q)
-		if err != nil || json.Unmarshal(b, &from) != nil || from.CreatedAt == "" || from.AnalysisID == "" {
-			return answer{}, invalid("cursor: not one that this API gave")
-		}
+	if err := r.cursor(&from); err != nil {
+		return answer{}, err
 	}
 	page, err := d.Life.ByAthlete(ctx, r.Athlete, from, int32(limit))
 	if err != nil {
 		return answer{}, err
 	}
-	out := struct {
-		Analyses []view `json:"analyses"`
-		Next     string `json:"next_cursor,omitempty"`
-	}{Analyses: []view{}}
+	out := listOut{Analyses: []view{}}
 	for _, row := range page.Rows {
 		out.Analyses = append(out.Analyses, viewOf(row))
 	}
 	if page.Next != (analysis.Cursor{}) {
-		b, err := json.Marshal(page.Next)
-		if err != nil {
-			return answer{}, err
-		}
-		out.Next = base64.RawURLEncoding.EncodeToString(b)
+		out.Next = cursorText(page.Next)
 	}
-	return answer{Status: http.StatusOK, Body: out}, nil
+	return answer{Status: http.StatusOK, Body: out, ETag: true}, nil
 }

@@ -22,32 +22,41 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/athlete"
 	"fastbowlinglab/shared/credit"
+	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/outcome"
 	"fastbowlinglab/shared/usage"
 )
 
-// Progress tells how far a pose pass is: what is being done, for people, and
-// the part done, in [0,1]. ok is false when there is no pass at this attempt.
+// Progress tells how far a pose pass is; ok is false when there is none at this
+// attempt.
 type Progress interface {
-	Progress(ctx context.Context, analysisID string, attempt int) (stage string, fraction float64, ok bool, err error)
+	Progress(ctx context.Context, analysisID string, attempt int) (p Pass, ok bool, err error)
 }
 
 // Deps is what the function works with.
 type Deps struct {
-	Life       analysis.Store
-	Ledger     credit.Store
-	Ends       outcome.Store
-	Usage      usage.Store
-	Progress   Progress
-	Objects    analysis.Objects
-	Signer     Signer
-	Bucket     string
-	Steps      analysis.Stopper
-	MachineARN string
-	Closed     bool // the intake: new analyses are refused
-	Now        func() time.Time
+	Life        analysis.Store
+	Ledger      credit.Store
+	Ends        outcome.Store
+	Usage       usage.Store
+	People      athlete.Store
+	Erasures    erasure.Store
+	PaymentKeys KeySource
+	Rows        notice.Lister // of notices, for the export
+	Notices     string        // table
+	Folder      Lister        // the bucket's, for the export
+	Progress    Progress
+	Objects     analysis.Objects
+	Signer      Signer
+	Bucket      string
+	Steps       analysis.Stopper
+	MachineARN  string
+	Closed      bool // the intake: new analyses are refused
+	Now         func() time.Time
 }
 
 func (d Deps) now() time.Time {
@@ -94,6 +103,13 @@ var routes = map[string]route{
 	"POST /v1/analyses/{analysis_id}/cancel":  Deps.cancel,
 	"GET /v1/analyses/{analysis_id}/report":   Deps.report,
 	"GET /v1/credits":                         Deps.credits,
+	"POST /v1/analyses/{analysis_id}/rerun":   Deps.rerun,
+	"GET /v1/me":                              Deps.me,
+	"PUT /v1/me":                              Deps.setMe,
+	"DELETE /v1/me":                           Deps.eraseMe,
+	"GET /v1/me/export":                       Deps.export,
+	"POST /v1/payments/events":                Deps.paymentEvent,
+	"GET /v1/openapi.json":                    Deps.openAPI,
 	"POST /v1/operator/grants":                Deps.grant,
 	"GET /v1/usage":                           Deps.usage,
 }
@@ -129,6 +145,9 @@ func (d Deps) handle(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (an
 	r := request{APIGatewayV2HTTPRequest: ev}
 	var err error
 	if r.Athlete, err = caller(ev); err != nil {
+		return answer{}, err
+	}
+	if err := d.stillHere(ctx, ev.RouteKey, r.Athlete); err != nil {
 		return answer{}, err
 	}
 	if r.Body, err = body(ev); err != nil {
@@ -198,7 +217,11 @@ func accessOf(key string) names.Access {
 
 // respond writes a JSON answer.
 func respond(a answer, headers map[string]string) events.APIGatewayV2HTTPResponse {
-	b, err := json.Marshal(a.Body)
+	b, raw := a.Body.(json.RawMessage)
+	var err error
+	if !raw {
+		b, err = json.Marshal(a.Body)
+	}
 	if err != nil {
 		slog.Error("encode the answer", "detail", err.Error())
 		return problemResponse(errInternal)

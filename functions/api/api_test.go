@@ -96,7 +96,7 @@ func TestCreateBadRequests(t *testing.T) {
 		"no body":          {"", "k", "invalid_request", 400},
 		"no JSON":          {"clips", "k", "invalid_request", 400},
 		"array":            {"[]", "k", "invalid_request", 400},
-		"null":             {"null", "k", "validation_failed", 422},
+		"null":             {"null", "k", "invalid_request", 400},
 		"unknown field":    {strings.Replace(ok, `"notes"`, `"note"`, 1), "k", "invalid_request", 400},
 		"wrong type":       {strings.Replace(ok, `:10`, `:"10"`, 1), "k", "invalid_request", 400},
 		"fraction":         {strings.Replace(ok, `:10`, `:10.5`, 1), "k", "invalid_request", 400},

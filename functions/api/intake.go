@@ -26,11 +26,11 @@ var errIntake = problem{Status: http.StatusServiceUnavailable, Code: "intake_clo
 
 // admit refuses a new analysis while the intake is closed. A repeat of a request
 // that was carried out is let through: its first answer may have been lost.
-func (d Deps) admit(ctx context.Context, athlete, key string) error {
+func (d Deps) admit(ctx context.Context, analysisID string) error {
 	if !d.Closed {
 		return nil
 	}
-	_, err := d.Life.Get(ctx, analysis.ID(athlete, key))
+	_, err := d.Life.Get(ctx, analysisID)
 	if errors.Is(err, analysis.ErrNotFound) {
 		return errIntake
 	}

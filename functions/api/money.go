@@ -9,21 +9,49 @@ import (
 
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/stamp"
 )
 
+// creditsOut is the balance and a page of the entries, newest first.
+type creditsOut struct {
+	Balance int64          `json:"balance"`
+	Entries []credit.Entry `json:"entries"`
+	Next    string         `json:"next_cursor,omitempty"`
+}
+
+// creditsCursor says where a page of entries ended.
+type creditsCursor struct {
+	At    string `json:"a"`
+	Entry string `json:"e"`
+}
+
 func (d Deps) credits(ctx context.Context, r request) (answer, error) {
+	limit, err := r.limit()
+	if err != nil {
+		return answer{}, err
+	}
+	var from creditsCursor
+	if err := r.cursor(&from); err != nil {
+		return answer{}, err
+	}
 	l, err := d.Ledger.Read(ctx, r.Athlete)
 	if err != nil {
 		return answer{}, err
 	}
-	if l.Entries == nil {
-		l.Entries = []credit.Entry{}
+	out := creditsOut{Balance: l.Balance, Entries: []credit.Entry{}}
+	for _, e := range l.Entries {
+		at := creditsCursor{stamp.Format(e.At), e.Entry}
+		if from.At != "" && (at.At > from.At || at.At == from.At && at.Entry <= from.Entry) {
+			continue
+		}
+		if len(out.Entries) == limit {
+			last := out.Entries[limit-1]
+			out.Next = cursorText(creditsCursor{stamp.Format(last.At), last.Entry})
+			break
+		}
+		out.Entries = append(out.Entries, e)
 	}
-	return answer{Status: http.StatusOK, Body: struct {
-		Balance int64          `json:"balance"`
-		Entries []credit.Entry `json:"entries"`
-		More    bool           `json:"more,omitempty"`
-	}{l.Balance, l.Entries, l.More}}, nil
+	return answer{Status: http.StatusOK, Body: out, ETag: true}, nil
 }
 
 // Limits of a grant.
@@ -33,16 +61,24 @@ const (
 	maxIDBytes     = 128
 )
 
+// grantIn is the body of POST /v1/operator/grants.
+type grantIn struct {
+	AthleteID string `json:"athlete_id"`
+	Credits   int64  `json:"credits"`
+	Reason    string `json:"reason"`
+}
+
+type grantOut struct {
+	AthleteID string       `json:"athlete_id"`
+	Entry     credit.Entry `json:"entry"`
+}
+
 func (d Deps) grant(ctx context.Context, r request) (answer, error) {
 	key, err := r.idempotencyKey()
 	if err != nil {
 		return answer{}, err
 	}
-	var in struct {
-		AthleteID string `json:"athlete_id"`
-		Credits   int64  `json:"credits"`
-		Reason    string `json:"reason"`
-	}
+	var in grantIn
 	if err := decodeBody(r.Body, &in); err != nil {
 		return answer{}, err
 	}
@@ -58,10 +94,7 @@ func (d Deps) grant(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{Status: http.StatusCreated, Body: struct {
-		AthleteID string       `json:"athlete_id"`
-		Entry     credit.Entry `json:"entry"`
-	}{in.AthleteID, e}}, nil
+	return answer{Status: http.StatusCreated, Body: grantOut{in.AthleteID, e}}, nil
 }
 
 // usage lists model calls with their tokens and what they cost at the prices of

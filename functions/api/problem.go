@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -111,6 +112,9 @@ func problemResponse(p problem) events.APIGatewayV2HTTPResponse {
 func decodeBody(b []byte, into any) error {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return invalid("the body is empty; a JSON object is needed")
+	}
+	if err := strict(b, reflect.TypeOf(into)); err != nil {
+		return err
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()

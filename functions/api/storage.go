@@ -139,6 +139,21 @@ func (d Deps) withUploads(ctx context.Context, row analysis.Row, status int) (an
 	return answer{Status: status, Body: out}, nil
 }
 
+// reportOut is where the report is, for a while. Pictures are its key frames with
+// their skeletons' frames, in the order of the clips and phases.
+type reportOut struct {
+	PDF      link      `json:"report_pdf"`
+	JSON     link      `json:"report_json"`
+	Pictures []picture `json:"pictures"`
+}
+
+// picture is one key frame.
+type picture struct {
+	Clip  int    `json:"clip"`
+	Phase string `json:"phase"`
+	link
+}
+
 // report signs links to the report at the moment they are asked for.
 func (d Deps) report(ctx context.Context, r request) (answer, error) {
 	row, err := d.own(ctx, r)
@@ -153,14 +168,17 @@ func (d Deps) report(ctx context.Context, r request) (answer, error) {
 		}
 		return answer{}, p
 	}
-	var out struct {
-		PDF  link `json:"report_pdf"`
-		JSON link `json:"report_json"`
-	}
+	var out reportOut
 	if out.PDF, err = d.Signer.Link(ctx, row.ReportPDF); err != nil {
 		return answer{}, err
 	}
 	if out.JSON, err = d.Signer.Link(ctx, row.ReportJSON); err != nil {
+		return answer{}, err
+	}
+	if out.Pictures, err = d.pictures(ctx, row.ResultKey); err != nil {
+		return answer{}, err
+	}
+	if out.Pictures, err = d.pictures(ctx, row.ResultKey); err != nil {
 		return answer{}, err
 	}
 	return answer{Status: http.StatusOK, Body: out}, nil

@@ -24,8 +24,10 @@ import (
 
 	"fastbowlinglab/functions/api"
 	"fastbowlinglab/shared/analysis"
+	athletes "fastbowlinglab/shared/athlete"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/dynamotest"
+	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/outcome"
 	"fastbowlinglab/shared/usage"
@@ -63,9 +65,11 @@ func (s *steps) StopExecution(_ context.Context, in *sfn.StopExecutionInput, _ .
 
 // bucket holds what was uploaded, each object under a version of its own.
 type bucket struct {
-	mu      sync.Mutex
-	objects map[string]string
-	reads   int
+	mu       sync.Mutex
+	objects  map[string]string
+	versions map[string]bool // "key@version" of those that are there
+	uploaded *time.Time
+	reads    int
 }
 
 func (b *bucket) put(key, content string) {
@@ -82,19 +86,46 @@ func (b *bucket) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*
 	if !ok {
 		return nil, &s3types.NoSuchKey{}
 	}
+	if v := aws.ToString(in.VersionId); v != "" && !b.versions[*in.Key+"@"+v] {
+		return nil, &s3types.NoSuchKey{}
+	}
 	n := int64(len(c))
 	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader([]byte(c))), ContentLength: &n,
-		VersionId: aws.String(fmt.Sprint("v", b.reads)), ETag: aws.String(`"e"`)}, nil
+		VersionId: aws.String(b.version(*in.Key, in.VersionId)), ETag: aws.String(`"e"`), LastModified: b.uploaded}, nil
+}
+
+// version names the version that a read sees: the one asked for, or a new one.
+func (b *bucket) version(key string, asked *string) string {
+	if asked != nil {
+		return *asked
+	}
+	v := fmt.Sprint("v", b.reads)
+	b.versions[key+"@"+v] = true
+	return v
+}
+
+// ListObjectsV2 lists what begins with a prefix.
+func (b *bucket) ListObjectsV2(_ context.Context, in *s3.ListObjectsV2Input, _ ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := &s3.ListObjectsV2Output{}
+	for k, c := range b.objects {
+		if strings.HasPrefix(k, *in.Prefix) {
+			out.Contents = append(out.Contents, s3types.Object{Key: aws.String(k), Size: aws.Int64(int64(len(c)))})
+		}
+	}
+	return out, nil
 }
 
 // progress is a pose pass.
 type progress struct {
-	part float64
-	err  error
+	part  float64
+	moved time.Time
+	err   error
 }
 
-func (p *progress) Progress(context.Context, string, int) (string, float64, bool, error) {
-	return "clip 1 of 1: pose", p.part, p.part > 0, p.err
+func (p *progress) Progress(context.Context, string, int) (api.Pass, bool, error) {
+	return api.Pass{Stage: "clip 1 of 1: pose", Part: p.part, MovedAt: p.moved}, p.part > 0, p.err
 }
 
 type world struct {
@@ -111,11 +142,18 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	s := dynamotest.Start(t)
 	w := &world{t: t, server: s, db: s.Client(), steps: &steps{started: map[string]int{}, closed: map[string]bool{}},
-		bucket: &bucket{objects: map[string]string{}}, progress: &progress{}}
+		bucket: &bucket{objects: map[string]string{}, versions: map[string]bool{}}, progress: &progress{}}
 	w.deps = w.with(w.db)
 	w.fn = api.New(w.deps)
 	return w
 }
+
+// paymentKeys are the keys of payment events.
+type paymentKeys struct{}
+
+var paymentKey = []byte("a-key-of-the-shop-in-tests")
+
+func (paymentKeys) Keys(context.Context) ([][]byte, error) { return [][]byte{paymentKey}, nil }
 
 // with makes the dependencies on one client of the database.
 func (w *world) with(db *dynamodb.Client) api.Deps {
@@ -126,6 +164,9 @@ func (w *world) with(db *dynamodb.Client) api.Deps {
 		Ledger:   credit.Store{DB: db, Credits: names.Credits.Name, Effects: names.Effects.Name},
 		Ends:     outcome.Store{DB: db, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Notices: names.Notices.Name},
 		Usage:    usage.Store{DB: db, Usage: names.Usage.Name, Prices: names.Prices.Name},
+		People:   athletes.Store{DB: db, Athletes: names.Athletes.Name, Suppressions: names.Suppressions.Name},
+		Erasures: erasure.Store{DB: db, Table: names.Erasures.Name}, PaymentKeys: paymentKeys{},
+		Rows: db, Notices: names.Notices.Name, Folder: w.bucket,
 		Progress: w.progress, Objects: w.bucket, Bucket: names.Bucket, Steps: w.steps, MachineARN: machine,
 		Signer: api.Signer{S3: s3.NewPresignClient(client), Credentials: creds, Bucket: names.Bucket},
 	}

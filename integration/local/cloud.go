@@ -182,7 +182,7 @@ func (c *Cloud) data(ctx context.Context) error {
 	c.services = &endpoint.Router{Services: map[string]http.Handler{
 		endpoint.DynamoDB: db, endpoint.Streams: db,
 		endpoint.S3: k, endpoint.SQS: k, endpoint.SES: k, endpoint.SSM: k,
-		endpoint.SecretsManager: k, endpoint.Events: k, endpoint.STS: k,
+		endpoint.SecretsManager: k, endpoint.Events: k, endpoint.STS: k, endpoint.SNS: k,
 	}}
 	cr := creator{c.ownAWS()}
 	if c.cfg.Dir == "" {

@@ -39,6 +39,8 @@ func (p Place) Values() map[string]string {
 		names.EnvCluster:         names.Cluster,
 		names.EnvPoseService:     names.PoseService,
 		names.EnvMailFrom:        MailFrom,
+		names.EnvPushTopic:       TopicARN(names.PushTopic),
+		names.EnvPaymentsSecret:  names.PaymentsSecret,
 		names.EnvAPIURL:          p.APIURL,
 		names.EnvParameters:      names.Parameters,
 		names.EnvPoseURL:         p.PoseURL,
@@ -57,6 +59,9 @@ func (p Place) Values() map[string]string {
 	}
 	return v
 }
+
+// TopicARN is the ARN of an SNS topic.
+func TopicARN(name string) string { return "arn:aws:sns:" + Region + ":" + Account + ":" + name }
 
 func queueURL(endpoint, name string) string { return endpoint + "/" + Account + "/" + name }
 

@@ -15,6 +15,7 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -40,7 +41,7 @@ type creator struct {
 
 // create makes the parts side by side.
 func (c creator) create(ctx context.Context) error {
-	steps := []func(context.Context) error{c.bucket, c.queues, c.parameters, c.identity, c.secret}
+	steps := []func(context.Context) error{c.bucket, c.queues, c.parameters, c.identity, c.secrets, c.topics}
 	for _, t := range names.Tables() {
 		steps = append(steps, func(ctx context.Context) error { return c.table(ctx, t) })
 	}
@@ -171,13 +172,25 @@ func (c creator) parameters(ctx context.Context) error {
 	return nil
 }
 
-// secret makes the keys of signed callbacks: no previous one yet.
-func (c creator) secret(ctx context.Context) error {
-	value := fmt.Sprintf(`{"current":%q,"previous":""}`, rand.Text()+rand.Text())
-	_, err := secretsmanager.NewFromConfig(c.aws).CreateSecret(ctx, &secretsmanager.CreateSecretInput{
-		Name: aws.String(CallbackSecret), SecretString: &value})
-	if err != nil && !awserr.Is(err, "ResourceExistsException") {
-		return fmt.Errorf("create secret %s: %w", CallbackSecret, err)
+// secrets makes the keys of signed messages; what is there stays.
+func (c creator) secrets(ctx context.Context) error {
+	for _, name := range []string{CallbackSecret, names.PaymentsSecret} {
+		value := fmt.Sprintf(`{"current":%q,"previous":""}`, rand.Text()+rand.Text())
+		_, err := secretsmanager.NewFromConfig(c.aws).CreateSecret(ctx, &secretsmanager.CreateSecretInput{
+			Name: aws.String(name), SecretString: &value})
+		if err != nil && !awserr.Is(err, "ResourceExistsException") {
+			return fmt.Errorf("create secret %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// topics makes the SNS topics; a topic that is there is found.
+func (c creator) topics(ctx context.Context) error {
+	for _, name := range []string{names.PushTopic, names.MailEventsTopic} {
+		if _, err := sns.NewFromConfig(c.aws).CreateTopic(ctx, &sns.CreateTopicInput{Name: aws.String(name)}); err != nil {
+			return fmt.Errorf("create topic %s: %w", name, err)
+		}
 	}
 	return nil
 }

@@ -68,10 +68,11 @@ type Row struct {
 	StartedAt   time.Time         `dynamodbav:"started_at,omitempty"` // when Begin first marked it analysing
 	ClaimedAt   time.Time         `dynamodbav:"claimed_at,omitempty"` // when a worker first claimed this attempt
 	EndedAt     time.Time         `dynamodbav:"ended_at,omitempty"`
-	EndedBy     string            `dynamodbav:"ended_by,omitempty"` // what wrote the end: an execution, a request, the reconciler
-	Open        string            `dynamodbav:"open,omitempty"`     // OpenMark while open: the sparse index
-	Deadline    time.Time         `dynamodbav:"deadline,omitempty"` // by when this state must have ended
-	Reason      string            `dynamodbav:"reason,omitempty"`   // reason.Code of an end without a report
+	EndedDay    string            `dynamodbav:"ended_day,omitempty"` // UTC day of EndedAt; missing in a row of an earlier release
+	EndedBy     string            `dynamodbav:"ended_by,omitempty"`  // what wrote the end: an execution, a request, the reconciler
+	Open        string            `dynamodbav:"open,omitempty"`      // OpenMark while open: the sparse index
+	Deadline    time.Time         `dynamodbav:"deadline,omitempty"`  // by when this state must have ended
+	Reason      string            `dynamodbav:"reason,omitempty"`    // reason.Code of an end without a report
 	ReportPDF   string            `dynamodbav:"report_pdf,omitempty"`
 	ReportJSON  string            `dynamodbav:"report_json,omitempty"`
 	ResultKey   string            `dynamodbav:"result_key,omitempty"`

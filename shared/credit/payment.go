@@ -68,6 +68,7 @@ type Payment struct {
 	Revoked   int64     `dynamodbav:"revoked" json:"revoked"`   // the part of it that was still there to be taken
 	Version   int64     `dynamodbav:"version" json:"-"`
 	At        time.Time `dynamodbav:"at" json:"-"`
+	Expires   int64     `dynamodbav:"expires_at,omitempty" json:"-"` // of a refund whose purchase never came
 }
 
 // paymentCause names a payment in entries and rows, bounded however long the
@@ -119,7 +120,10 @@ func (p Payment) apply(e PaymentEvent, balance int64) (Payment, movement, error)
 // items is the transaction that stores p, remembers the event and moves the
 // ledger. The payment's row is the guard.
 func (p Payment) items(s Store, e PaymentEvent, m movement, balance int64, now time.Time) ([]ddb.TransactWriteItem, error) {
-	p.At = now
+	p.At, p.Expires = now, 0
+	if p.Bought == 0 {
+		p.Expires = now.Add(orphanMemory).Unix()
+	}
 	row, err := stamp.MarshalMap(p)
 	if err != nil {
 		return nil, fmt.Errorf("encode a payment: %w", err)
@@ -167,6 +171,9 @@ func (p Payment) items(s Store, e PaymentEvent, m movement, balance int64, now t
 // eventMemory is how long an event's id is remembered. Its payment's totals are
 // kept for good: they alone keep an old event harmless.
 const eventMemory = 30 * 24 * time.Hour
+
+// orphanMemory is how long a refund waits for its purchase.
+const orphanMemory = 90 * 24 * time.Hour
 
 // eventMark remembers an event's id.
 type eventMark struct {

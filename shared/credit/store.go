@@ -1,6 +1,7 @@
 package credit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -92,7 +93,9 @@ func (s Store) Read(ctx context.Context, athleteID string) (Ledger, error) {
 			break
 		}
 	}
-	slices.SortStableFunc(l.Entries, func(a, b Entry) int { return b.At.Compare(a.At) })
+	slices.SortFunc(l.Entries, func(a, b Entry) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Entry, b.Entry))
+	})
 	return l, nil
 }
 

@@ -21,6 +21,8 @@ const (
 	FnProbe     = "probe"
 	FnPostJob   = "postjob"
 	FnCallback  = "callback"
+	FnFeedback  = "feedback"
+	FnErase     = "erase"
 )
 
 // PoseWorker is the program that runs on Fargate.
@@ -64,9 +66,11 @@ type Function struct {
 	Timeout  time.Duration
 	MemoryMB int
 	Env      []string      // environment variables it needs
-	State    bool          // invoked by the state machine, as a published version
+	State    bool          // invoked by a state machine, as a published version
+	Machines []string      // which state machines; none named: the analysis
 	Stream   *Table        // source: this table's stream
 	Every    time.Duration // source: a schedule
+	Topic    string        // source: this SNS topic
 	Ended    bool          // source: EventBridge, executions that failed, timed out or were aborted
 	VPC      bool          // calls through the pose workers' load balancer, from inside the network
 }
@@ -85,7 +89,8 @@ func Functions() []Function {
 	ai := []string{an, ef, Usage.Env, Prices.Env, EnvBucket, EnvParameters}
 	return []Function{
 		{Name: FnAPI, Package: Zip, Timeout: 28 * time.Second, MemoryMB: 512,
-			Env: []string{an, cr, ef, no, pj, Usage.Env, Prices.Env, EnvBucket, EnvStateMachineARN, EnvParameters, EnvIntake}},
+			Env: []string{an, cr, ef, no, pj, Usage.Env, Prices.Env, EnvBucket, EnvStateMachineARN, EnvParameters, EnvIntake,
+				Athletes.Env, Suppressions.Env, Erasures.Env, EnvPaymentsSecret}},
 		{Name: FnBegin, Package: Zip, Timeout: 10 * time.Second, MemoryMB: 256, State: true, Env: []string{an, EnvParameters}},
 		{Name: FnWake, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: []string{an, ef, EnvCluster, EnvPoseService}},
 		{Name: FnPrecheck, Package: Image, Timeout: 120 * time.Second, MemoryMB: 2048, State: true,
@@ -101,10 +106,14 @@ func Functions() []Function {
 		{Name: FnReject, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: end},
 		{Name: FnSettle, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Ended: true, Env: end},
 		{Name: FnNotify, Package: Zip, Timeout: 60 * time.Second, MemoryMB: 256, Stream: &Notices,
-			Env: []string{an, no, EnvMailFrom, EnvAPIURL}},
+			Env: []string{an, no, EnvMailFrom, EnvAPIURL, Athletes.Env, Suppressions.Env, EnvPushTopic}},
+		{Name: FnFeedback, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Topic: MailEventsTopic, Env: []string{Athletes.Env, Suppressions.Env}},
+		{Name: FnErase, Package: Zip, Timeout: 300 * time.Second, MemoryMB: 256, Stream: &Erasures, Every: ErasePeriod,
+			Env: []string{an, cr, ef, pj, no, Athletes.Env, Suppressions.Env, Erasures.Env, EnvBucket, EnvStateMachineARN}},
 		{Name: FnCallback, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Env: []string{an, pj, ef, EnvCallbackKeys}},
 		{Name: FnReconcile, Package: Zip, Timeout: 120 * time.Second, MemoryMB: 512, Every: ReconcilePeriod,
-			Env: []string{an, cr, no, pj, ef, EnvStateMachineARN, EnvCluster, EnvPoseService, PoseQueue.Env, EnvMailFrom, EnvAPIURL}},
+			Env: []string{an, cr, no, pj, ef, EnvStateMachineARN, EnvCluster, EnvPoseService, PoseQueue.Env, EnvMailFrom, EnvAPIURL,
+				Athletes.Env, Suppressions.Env, EnvPushTopic}},
 	}
 }
 

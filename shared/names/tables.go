@@ -26,6 +26,7 @@ var (
 		Indexes: []Index{
 			{Name: IndexOpen, PartitionKey: "open", SortKey: "deadline"},
 			{Name: IndexByAthlete, PartitionKey: "athlete_id", SortKey: "created_at"},
+			{Name: IndexByEndDay, PartitionKey: "ended_day", SortKey: "ended_at"},
 		},
 	}
 	Credits  = Table{Name: Prefix + "credits", Env: "TABLE_CREDITS", PartitionKey: "athlete_id", SortKey: "entry"}
@@ -40,12 +41,23 @@ var (
 		Name: Prefix + "usage", Env: "TABLE_USAGE", PartitionKey: "analysis_id", SortKey: "call",
 		Indexes: []Index{{Name: IndexByDay, PartitionKey: "day", SortKey: "at"}},
 	}
+	// Athletes holds what an athlete chose: the channels on which to be told.
+	Athletes = Table{Name: Prefix + "athletes", Env: "TABLE_ATHLETES", PartitionKey: "athlete_id"}
+	// Suppressions holds digests of addresses that no mail may go to.
+	Suppressions = Table{Name: Prefix + "suppressions", Env: "TABLE_SUPPRESSIONS", PartitionKey: "address"}
+	// Erasures holds the deletions that athletes asked for and, when they are done,
+	// their proof. The key is a digest of the athlete id.
+	Erasures = Table{
+		Name: Prefix + "erasures", Env: "TABLE_ERASURES", PartitionKey: "erasure",
+		Indexes: []Index{{Name: IndexOpen, PartitionKey: "open", SortKey: "requested_at"}},
+		Stream:  true,
+	}
 	Prices = Table{Name: Prefix + "prices", Env: "TABLE_PRICES", PartitionKey: "model", SortKey: "from"}
 )
 
 // Names of the indexes above.
 const (
-	IndexOpen      = "open"       // open analyses by deadline
+	IndexOpen      = "open"       // open analyses by deadline; open erasures by request
 	IndexByAthlete = "by-athlete" // an athlete's analyses by creation time
 	IndexUnsent    = "unsent"     // notices not yet sent
 	IndexByDay     = "by-day"     // model calls of a UTC day
@@ -53,5 +65,5 @@ const (
 
 // Tables lists every table.
 func Tables() []Table {
-	return []Table{Analyses, Credits, Effects, PoseJobs, Notices, Usage, Prices}
+	return []Table{Analyses, Credits, Effects, PoseJobs, Notices, Usage, Prices, Athletes, Suppressions, Erasures, Tags, Runs}
 }

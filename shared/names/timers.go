@@ -28,6 +28,14 @@ const (
 	WorkerURLLifetime = 3 * time.Hour
 )
 
+// ErasureSettle is how long after a deletion was asked for it may be called
+// done at the earliest: longer than any function that was at work on an analysis
+// of the athlete's may still write.
+const ErasureSettle = 10 * time.Minute
+
+// ErasePeriod is how often open deletions and old data are looked at.
+const ErasePeriod = 5 * time.Minute
+
 // Deadlines of I8: how long an analysis may stay in a state before the
 // reconciler ends it.
 const (

@@ -22,10 +22,19 @@ func TestTimerRelations(t *testing.T) {
 		{"grace < Fargate's 120 s", StopGrace < 120*time.Second},
 		{"worker URL outlives the pass", WorkerURLLifetime > PoseTimeout},
 		{"pass ends by the analysing deadline", PoseTimeout <= AnalysingDeadline},
+		{"an erasure outlasts every function at work", ErasureSettle > longest()},
 		{"ALB idle timeout is 900 s", ALBIdleTimeout == 900*time.Second},
 	} {
 		if !r.ok {
 			t.Errorf("timers: %s does not hold", r.name)
 		}
 	}
+}
+
+// longest is the longest timeout of a function.
+func longest() (d time.Duration) {
+	for _, f := range Functions() {
+		d = max(d, f.Timeout)
+	}
+	return d
 }

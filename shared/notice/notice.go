@@ -31,6 +31,7 @@ type Channel string
 // The channels.
 const (
 	Email Channel = "email"
+	Push  Channel = "push" // an event for the app
 	None  Channel = "none"
 )
 
@@ -68,7 +69,19 @@ type Notice struct {
 	Detail     string    `dynamodbav:"detail,omitempty"`
 }
 
-// For is the notice of an end.
+// All are the notices of an end: one by mail, or one that says that nobody had
+// to be told, and one for the app if the analysis asks for it.
+func All(r analysis.Row, end analysis.Status, at time.Time) []Notice {
+	out := []Notice{For(r, end, at)}
+	if r.Push {
+		n := Notice{AnalysisID: r.AnalysisID, Kind: string(end), Channel: Push, State: Owed, Unsent: unsentMark, CreatedAt: at}
+		n.ID = n.Kind + "#" + string(n.Channel)
+		out = append(out, n)
+	}
+	return out
+}
+
+// For is the notice of an end by mail.
 func For(r analysis.Row, end analysis.Status, at time.Time) Notice {
 	n := Notice{AnalysisID: r.AnalysisID, Kind: string(end), Channel: Email, State: Owed, Unsent: unsentMark, CreatedAt: at}
 	if r.Email == "" {

@@ -5,14 +5,17 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	ses "github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/athlete"
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/metric"
 	"fastbowlinglab/shared/names"
@@ -40,13 +43,28 @@ const (
 	maxTries  = 200 // refusals to send now, such as throttles; a sweep comes every 5 minutes
 )
 
+// Publisher is what a Sender needs of SNS. It must not repeat a request by itself.
+type Publisher interface {
+	Publish(context.Context, *sns.PublishInput, ...func(*sns.Options)) (*sns.PublishOutput, error)
+}
+
+// People tells what athletes chose, and which addresses must be left alone;
+// athlete.Store does.
+type People interface {
+	Channels(ctx context.Context, athleteID string) (athlete.Channels, error)
+	Suppressed(ctx context.Context, address string) (cause string, err error)
+}
+
 // Sender sends what is owed.
 type Sender struct {
 	DB       DB
 	Mail     Mailer
-	Notices  string // table
-	Analyses string // table
-	From     string // address
+	Push     Publisher // with Topic; needed when an analysis asks for push
+	Topic    string    // ARN
+	People   People    // nil: everybody wants everything
+	Notices  string    // table
+	Analyses string    // table
+	From     string    // address
 	APIURL   string
 	Now      func() time.Time
 	Retry    retry.Policy
@@ -69,7 +87,12 @@ func (s Sender) Send(ctx context.Context, analysisID, id string) error {
 	if err != nil {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
-	msg, err := Render(r, s.APIURL)
+	_, channel, _ := strings.Cut(id, "#")
+	no, err := s.unwanted(ctx, r, Channel(channel))
+	if err != nil {
+		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
+	}
+	send, err := s.prepare(r, Channel(channel))
 	if err != nil {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
@@ -77,16 +100,15 @@ func (s Sender) Send(ctx context.Context, analysisID, id string) error {
 	if err != nil || !mine {
 		return err
 	}
+	if no.state != "" {
+		return s.settle(ctx, n, no.state, no.why)
+	}
 	sendCtx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	out, err := s.Mail.SendEmail(sendCtx, s.input(r, n, msg))
+	ref, err := send(sendCtx, n)
 	switch {
 	case err == nil:
-		id := ""
-		if out.MessageId != nil {
-			id = *out.MessageId
-		}
-		return s.settle(ctx, n, Sent, id)
+		return s.settle(ctx, n, Sent, ref)
 	case !awserr.NotSent(err):
 		return s.settle(ctx, n, Unknown, "no answer")
 	case awserr.Is(err, "MessageRejected") || awserr.Is(err, "BadRequestException") || n.Tries >= maxTries:
@@ -95,6 +117,66 @@ func (s Sender) Send(ctx context.Context, analysisID, id string) error {
 		return errors.Join(fmt.Errorf("send notice %s of %s: %w", id, analysisID, err),
 			s.settle(ctx, n, Owed, awserr.KindOf(err).String()))
 	}
+}
+
+// refusal is why a notice is not sent at all.
+type refusal struct {
+	state State
+	why   string
+}
+
+// unwanted looks at what the athlete chose and whether the address may be
+// written to. It is asked before every try: what was chosen since counts.
+func (s Sender) unwanted(ctx context.Context, r analysis.Row, ch Channel) (refusal, error) {
+	if ch == Email && r.Email == "" { // it was removed after the notice was written
+		return refusal{NotDue, "no address"}, nil
+	}
+	if s.People == nil {
+		return refusal{}, nil
+	}
+	c, err := s.People.Channels(ctx, r.AthleteID)
+	if err != nil {
+		return refusal{}, err
+	}
+	if ch == Email && !c.Email || ch == Push && !c.Push {
+		return refusal{NotDue, "not wanted"}, nil
+	}
+	if ch != Email {
+		return refusal{}, nil
+	}
+	cause, err := s.People.Suppressed(ctx, r.Email)
+	if err != nil || cause == "" {
+		return refusal{}, err
+	}
+	return refusal{Refused, "suppressed: " + cause}, nil
+}
+
+// prepare makes ready what is sent, so that nothing but the sending itself
+// happens under the claim. The sending returns the service's reference.
+func (s Sender) prepare(r analysis.Row, ch Channel) (func(context.Context, Notice) (string, error), error) {
+	if ch == Push {
+		if s.Push == nil {
+			return nil, errors.New("there is no topic for push events")
+		}
+		return func(ctx context.Context, n Notice) (string, error) {
+			out, err := s.Push.Publish(ctx, pushInput(s.Topic, r, n))
+			if err != nil || out.MessageId == nil {
+				return "", err
+			}
+			return *out.MessageId, nil
+		}, nil
+	}
+	msg, err := Render(r, s.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, n Notice) (string, error) {
+		out, err := s.Mail.SendEmail(ctx, s.input(r, n, msg))
+		if err != nil || out.MessageId == nil {
+			return "", err
+		}
+		return *out.MessageId, nil
+	}, nil
 }
 
 func (s Sender) input(r analysis.Row, n Notice, m Message) *sesv2.SendEmailInput {
@@ -185,60 +267,4 @@ func wrap(err error, doing, analysisID, id string) error {
 		return nil
 	}
 	return fmt.Errorf("notice %s of %s: %s: %w", id, analysisID, doing, err)
-}
-
-// Sweep sends what the stream left behind and finds claims that ran out, oldest
-// first, until ctx ends or limit notices were looked at. One that fails does
-// not stop the others. It returns how many it handled and the failures.
-func (s Sender) Sweep(ctx context.Context, limit int) (handled int, err error) {
-	cond, index := "#u = :mark", names.IndexUnsent
-	var from map[string]ddb.AttributeValue
-	var failed []error
-	for handled < limit && ctx.Err() == nil {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, &dynamodb.QueryInput{TableName: &s.Notices, IndexName: &index,
-				KeyConditionExpression: &cond, ExpressionAttributeNames: map[string]string{"#u": "unsent"},
-				ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": text(unsentMark)}, ExclusiveStartKey: from})
-			return err
-		})
-		if err != nil {
-			return handled, errors.Join(append(failed, fmt.Errorf("list unsent notices: %w", err))...)
-		}
-		for _, item := range out.Items {
-			n, err := Decode(item)
-			if err == nil {
-				err = s.Send(ctx, n.AnalysisID, n.ID)
-			}
-			if err != nil {
-				failed = append(failed, err)
-			}
-			if handled++; handled >= limit || ctx.Err() != nil {
-				break
-			}
-		}
-		if from = out.LastEvaluatedKey; from == nil {
-			break
-		}
-	}
-	return handled, errors.Join(failed...)
-}
-
-// ByAnalysis lists the notices of an analysis.
-func (s Sender) ByAnalysis(ctx context.Context, analysisID string) ([]Notice, error) {
-	cond, yes := "analysis_id = :id", true
-	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{TableName: &s.Notices, KeyConditionExpression: &cond, ConsistentRead: &yes,
-		ExpressionAttributeValues: map[string]ddb.AttributeValue{":id": text(analysisID)}})
-	if err != nil {
-		return nil, fmt.Errorf("list notices of %s: %w", analysisID, err)
-	}
-	var all []Notice
-	for _, it := range out.Items {
-		n, err := Decode(it)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
 }

@@ -153,7 +153,9 @@ func (s Store) write(ctx context.Context, e end) (Result, error) {
 	if e.status != analysis.Ready {
 		items = append(items, credit.Refund(s.Credits, r.AthleteID, e.id, string(e.reason), e.by, now)...)
 	}
-	items = append(items, notice.Put(s.Notices, notice.For(r, e.status, now)))
+	for _, n := range notice.All(r, e.status, now) {
+		items = append(items, notice.Put(s.Notices, n))
+	}
 	err = txn.Write(ctx, s.DB, s.Retry, items)
 	if err == nil {
 		metric.Count(ctx, metric.Ended, 1, "analysis_id", e.id, "attempt", r.Attempt, "status", e.status, "reason", e.reason, "by", e.by)
@@ -174,8 +176,9 @@ func (s Store) write(ctx context.Context, e end) (Result, error) {
 
 // row is the compare-and-set that is the end.
 func (s Store) row(e end, now time.Time) ddb.TransactWriteItem {
-	set := "SET #s = :status, ended_at = :ended, ended_by = :by"
-	values := map[string]ddb.AttributeValue{":status": text(string(e.status)), ":ended": stamp.Value(now), ":by": text(e.by)}
+	set := "SET #s = :status, ended_at = :ended, ended_day = :day, ended_by = :by"
+	values := map[string]ddb.AttributeValue{":status": text(string(e.status)), ":ended": stamp.Value(now), ":by": text(e.by),
+		":day": text(now.Format(time.DateOnly))}
 	for k, v := range e.values {
 		values[k] = v
 	}

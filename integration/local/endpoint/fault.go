@@ -21,13 +21,14 @@ const (
 	Twice          // done twice; the caller sees the second answer
 	Throttled      // refused: too many requests
 	Conflict       // refused: another write is at work on the same thing
+	Denied         // refused: the caller may not do this
 )
 
 func (k Kind) String() string {
-	return [...]string{"none", "not done", "lost", "late", "twice", "throttled", "conflict"}[k]
+	return [...]string{"none", "not done", "lost", "late", "twice", "throttled", "conflict", "denied"}[k]
 }
 
-// Kinds lists every real fault.
+// Kinds lists every fault that may happen by itself; Denied is a decision.
 func Kinds() []Kind { return []Kind{NotDone, Lost, Late, Twice, Throttled, Conflict} }
 
 // Fault is a decision of Intercept.
@@ -54,6 +55,8 @@ func (f Fault) serve(w http.ResponseWriter, q *Request, h http.Handler) {
 		throttled(w, q)
 	case Conflict:
 		conflict(w, q)
+	case Denied:
+		denied(w, q)
 	}
 }
 
@@ -150,4 +153,17 @@ func cancelled(w http.ResponseWriter, q *Request) {
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	w.WriteHeader(http.StatusBadRequest)
 	_, _ = w.Write(buf.Bytes())
+}
+
+// denied answers in the words of the service.
+func denied(w http.ResponseWriter, q *Request) {
+	const msg = "User is not authorized to perform this action"
+	switch q.Service {
+	case S3:
+		WriteError(w, q, http.StatusForbidden, "AccessDenied", "Access Denied")
+	case SES, Lambda, Bedrock:
+		WriteError(w, q, http.StatusForbidden, "AccessDeniedException", msg)
+	default:
+		WriteError(w, q, http.StatusBadRequest, "AccessDeniedException", msg)
+	}
 }

@@ -25,6 +25,7 @@ const (
 	ECS            = "ecs"
 	STS            = "sts"
 	Bedrock        = "bedrock"
+	SNS            = "sns"
 	// ECSAgent is the address that ECS gives to a task for its own metadata and
 	// protection. It is unsigned and known by its path, AgentPath.
 	ECSAgent = "ecs-agent"

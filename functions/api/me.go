@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"fastbowlinglab/shared/athlete"
+	"fastbowlinglab/shared/erasure"
+	"fastbowlinglab/shared/names"
+)
+
+// meOut is what an athlete may know and choose about themselves. Erasure is
+// there once they have asked to be deleted.
+type meOut struct {
+	AthleteID string           `json:"athlete_id"`
+	Channels  athlete.Channels `json:"channels"`
+	Erasure   *erasureOut      `json:"erasure,omitempty"`
+}
+
+// erasureOut tells of a deletion. Removed is what has been removed so far.
+type erasureOut struct {
+	State       erasure.State   `json:"state"`
+	RequestedAt time.Time       `json:"requested_at"`
+	FinishedAt  *time.Time      `json:"finished_at,omitempty"`
+	Removed     erasure.Removed `json:"removed"`
+}
+
+func erasureOf(e erasure.Erasure) *erasureOut {
+	if e.State == erasure.None {
+		return nil
+	}
+	return &erasureOut{e.State, e.RequestedAt, known(e.FinishedAt), e.Removed}
+}
+
+func (d Deps) me(ctx context.Context, r request) (answer, error) {
+	c, err := d.People.Channels(ctx, r.Athlete)
+	if err != nil {
+		return answer{}, err
+	}
+	e, err := d.Erasures.Look(ctx, r.Athlete)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{Status: http.StatusOK, Body: meOut{r.Athlete, c, erasureOf(e)}, ETag: true}, nil
+}
+
+// meIn is the body of PUT /v1/me; both channels must be told.
+type meIn struct {
+	Channels struct {
+		Email *bool `json:"email"`
+		Push  *bool `json:"push"`
+	} `json:"channels"`
+}
+
+func (d Deps) setMe(ctx context.Context, r request) (answer, error) {
+	var in meIn
+	if err := decodeBody(r.Body, &in); err != nil {
+		return answer{}, err
+	}
+	if in.Channels.Email == nil || in.Channels.Push == nil {
+		return answer{}, invalid("channels: email and push, each true or false")
+	}
+	if err := d.People.Choose(ctx, r.Athlete, athlete.Channels{Email: *in.Channels.Email, Push: *in.Channels.Push}); err != nil {
+		return answer{}, err
+	}
+	return d.me(ctx, r)
+}
+
+// eraseMe records that the athlete wants everything deleted. The work is done
+// elsewhere; GET /v1/me tells how far it is.
+func (d Deps) eraseMe(ctx context.Context, r request) (answer, error) {
+	if err := noBody(r.Body); err != nil {
+		return answer{}, err
+	}
+	e, err := d.Erasures.Ask(ctx, r.Athlete)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{Status: http.StatusAccepted, Body: erasureOf(e)}, nil
+}
+
+// stillHere refuses to write anything new about somebody who is being, or has
+// been, erased.
+func (d Deps) stillHere(ctx context.Context, route, athleteID string) error {
+	if accessOf(route) != names.AccessAthlete || route == "DELETE /v1/me" || route[:4] == "GET " {
+		return nil
+	}
+	e, err := d.Erasures.Look(ctx, athleteID)
+	if err != nil || e.State == erasure.None {
+		return err
+	}
+	return problem{Status: http.StatusConflict, Code: "athlete_erased", Title: "This athlete has asked to be deleted.",
+		More: map[string]any{"requested_at": e.RequestedAt}}
+}

@@ -1,0 +1,47 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"fastbowlinglab/shared/names"
+)
+
+// Delivered lists the analyses that were delivered on a UTC day (YYYY-MM-DD),
+// in the order of their ends. It reads an index, which lags behind by seconds:
+// ask for days that are over.
+func (s Store) Delivered(ctx context.Context, day string) ([]Row, error) {
+	if _, err := time.Parse(time.DateOnly, day); err != nil {
+		return nil, fmt.Errorf("list the analyses of a day: %w", err)
+	}
+	index, cond := names.IndexByEndDay, "ended_day = :day"
+	in := &dynamodb.QueryInput{TableName: &s.Analyses, IndexName: &index, KeyConditionExpression: &cond,
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":day": text(day)}}
+	var rows []Row
+	for {
+		var out *dynamodb.QueryOutput
+		err := s.Retry.Do(ctx, func() (err error) {
+			out, err = s.DB.Query(ctx, in)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("list the analyses delivered on %s: %w", day, err)
+		}
+		for _, item := range out.Items {
+			r, err := decode(item)
+			if err != nil {
+				return nil, fmt.Errorf("list the analyses delivered on %s: %s: %w", day, idOf(item), err)
+			}
+			if r.Status == Ready {
+				rows = append(rows, r)
+			}
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
+			return rows, nil
+		}
+	}
+}
