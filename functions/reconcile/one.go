@@ -126,19 +126,18 @@ var queueCounts = []sqstypes.QueueAttributeName{
 	sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed,
 }
 
-func (d Deps) queued(ctx context.Context) (bool, error) {
+func (d Deps) queued(ctx context.Context) (int, error) {
+	sum := 0
 	got, err := d.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &d.QueueURL, AttributeNames: queueCounts})
 	if err != nil {
-		return false, fmt.Errorf("count the queue: %w", err)
+		return 0, fmt.Errorf("count the queue: %w", err)
 	}
 	for _, name := range queueCounts {
 		n, err := strconv.Atoi(got.Attributes[string(name)])
 		if err != nil { // an answer without a count is no proof of an empty queue
-			return false, fmt.Errorf("count the queue: %s is %q", name, got.Attributes[string(name)])
+			return 0, fmt.Errorf("count the queue: %s is %q", name, got.Attributes[string(name)])
 		}
-		if n > 0 {
-			return true, nil
-		}
+		sum += n
 	}
-	return false, nil
+	return sum, nil
 }

@@ -107,7 +107,7 @@ func (d Deps) pass(ctx context.Context) (Out, error) {
 		out.Errors++
 		slog.ErrorContext(ctx, "notices not sent", "detail", err.Error())
 	}
-	out.Fleet, err = d.Fleet.ScaleIn(ctx, d.work)
+	out.Fleet, err = d.Fleet.Scale(ctx, d.work)
 	fail("fleet", err)
 	if out.Errors > 0 {
 		metric.Count(ctx, metric.ReconcileFailed, out.Errors)
@@ -140,16 +140,12 @@ func (d Deps) analyses(ctx context.Context, out *Out) error {
 	})
 }
 
-// work tells whether a worker has, or may soon have, something to do: an open
-// analysis that was confirmed, or anything in the queue, in hands or delayed.
-func (d Deps) work(ctx context.Context) (bool, error) {
-	busy := false
-	err := d.Life.Open(ctx, func(r analysis.Row) bool {
-		busy = r.Status != analysis.Reserved
-		return !busy
-	})
-	if err != nil || busy {
-		return busy, err
+// work counts what a worker has, or may soon have, to do: open analyses that were
+// confirmed, or else what is in the queue, in hands or delayed.
+func (d Deps) work(ctx context.Context) (int, error) {
+	n, err := d.Life.Confirmed(ctx, d.Fleet.Enough())
+	if err != nil || n > 0 {
+		return n, err
 	}
 	return d.queued(ctx)
 }

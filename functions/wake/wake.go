@@ -1,5 +1,5 @@
-// Package wake asks for a pose worker, so that it starts while the precheck
-// runs. Nothing is held open while it does.
+// Package wake asks for pose workers, as many as the open analyses want, so that
+// they start while the precheck runs. Nothing is held open while it does.
 package wake
 
 import (
@@ -13,10 +13,10 @@ import (
 	"fastbowlinglab/shared/names"
 )
 
-// New makes the function.
-func New(f fleet.Fleet) lambda.Handler {
+// New makes the function. open counts the work as it stands, nil for one job.
+func New(f fleet.Fleet, open fleet.Work) lambda.Handler {
 	return handler.New(names.FnWake, func(ctx context.Context, _ names.Run) (names.WakeOut, error) {
-		seq, err := f.Wake(ctx)
+		seq, err := f.Wake(ctx, open)
 		return names.WakeOut{Seq: seq}, awserr.Fault(err, "wake")
 	})
 }

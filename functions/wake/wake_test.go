@@ -33,7 +33,7 @@ func (s *service) UpdateService(_ context.Context, in *ecs.UpdateServiceInput, _
 
 func TestWake(t *testing.T) {
 	s := &service{}
-	fn := wake.New(fleet.Fleet{DB: dynamotest.New(t), ECS: s, Effects: names.Effects.Name, Cluster: "c", Service: "s"})
+	fn := wake.New(fleet.Fleet{DB: dynamotest.New(t), ECS: s, Effects: names.Effects.Name, Cluster: "c", Service: "s"}, nil)
 	payload := []byte(`{"analysis_id":"an-1","attempt":1}`)
 	for _, want := range []string{`{"seq":1}`, `{"seq":2}`} {
 		if out, err := fn.Invoke(t.Context(), payload); err != nil || string(out) != want || s.desired != 1 {

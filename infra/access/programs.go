@@ -41,6 +41,7 @@ var programs = map[string][]Statement{
 			Reason: "the call names a path, and the flags under it may come and go"},
 	},
 	names.FnWake: {
+		index("Open", names.Analyses, names.IndexOpen),
 		table("Effects", names.Effects, "UpdateItem"),
 		fleet(),
 	},

@@ -106,7 +106,7 @@ func (c *Cloud) handlers() map[string]lambda.Handler {
 		names.FnBegin: begin.New(begin.Deps{
 			Life: c.life(c.clock(names.FnBegin)), Parameters: ssm.NewFromConfig(c.Config), Prefix: names.Parameters,
 		}),
-		names.FnWake:     wake.New(c.fleet()),
+		names.FnWake:     wake.New(c.fleet(), func(ctx context.Context) (int, error) { return c.Life().Confirmed(ctx, c.fleet().Enough()) }),
 		names.FnPrecheck: handler.New(names.FnPrecheck, c.passPrecheck),
 		names.FnQueueJob: queuejob.New(queuejob.Deps{Jobs: jobs(names.FnQueueJob), Tokens: c.tokens(), Queue: queue,
 			QueueURL: QueueURL, Retry: c.Retry, Now: c.clock(names.FnQueueJob)}),

@@ -1,18 +1,22 @@
-// Package fleet starts and stops the service of workers so that none is paid for
-// without work and no work is left without a worker.
+// Package fleet keeps as many pose workers as there is work for: none is paid for
+// without work, no work is left without a worker.
 //
 // Starting and stopping race: the reconciler sees nothing to do, a run begins
 // and finds a worker running, and the reconciler stops it. The fleet's sequence
-// number settles it. Wake raises it before it looks at the service; ScaleIn reads
+// number settles it. Wake raises it before it looks at the service; Scale reads
 // it before it looks for work and again, strongly, after it has stopped the
 // service. If it has changed, or work has appeared, the service is started
 // again. Whichever order the two come in, one of them sees the other.
+//
+// Two wakes at once may leave the lower of their two counts, never none; the next
+// round corrects it.
 package fleet
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -45,11 +49,45 @@ type Fleet struct {
 	Cluster string
 	Service string
 	Retry   retry.Policy
+
+	PerWorker int // jobs that a worker runs at once; default one for each of its processors
+	Max       int // workers; default names.MaxWorkers
+
+	// NoSecondRead is a fault switch for tests: what comes while the service is
+	// being stopped is not looked for.
+	NoSecondRead bool
 }
 
-// Wake raises the sequence number and asks for one worker if none is wanted. A
-// larger fleet is left as it is. It returns the number it raised to.
-func (f Fleet) Wake(ctx context.Context) (int64, error) {
+// Work counts the jobs that a worker has, or may soon have, in hands. It may stop
+// counting at Enough.
+type Work func(ctx context.Context) (int, error)
+
+// Enough is the number of jobs that keeps the largest fleet busy.
+func (f Fleet) Enough() int { return f.most() * f.perWorker() }
+
+func (f Fleet) most() int {
+	if f.Max > 0 {
+		return f.Max
+	}
+	return names.MaxWorkers
+}
+
+func (f Fleet) perWorker() int {
+	if f.PerWorker > 0 {
+		return f.PerWorker
+	}
+	return max(1, names.WorkerCPU/1024)
+}
+
+// workers is how many workers so many jobs want.
+func (f Fleet) workers(jobs int) int32 {
+	return int32(min((max(jobs, 0)+f.perWorker()-1)/f.perWorker(), f.most()))
+}
+
+// Wake raises the sequence number and asks for as many workers as the work wants,
+// one at least. A larger fleet is left as it is. It returns the number it raised
+// to. Work that cannot be counted is no reason to wake nobody.
+func (f Fleet) Wake(ctx context.Context, work Work) (int64, error) {
 	var out *dynamodb.UpdateItemOutput
 	add := "ADD seq :one"
 	err := f.Retry.Do(ctx, func() (err error) { // once more than needed does no harm
@@ -66,40 +104,48 @@ func (f Fleet) Wake(ctx context.Context) (int64, error) {
 	if err := attributevalue.UnmarshalMap(out.Attributes, &st); err != nil {
 		return 0, fmt.Errorf("decode the fleet's sequence number: %w", err)
 	}
-	return st.Seq, f.atLeastOne(ctx)
+	jobs := 1
+	if work != nil {
+		n, err := work(ctx)
+		if err != nil {
+			slog.WarnContext(ctx, "the work was not counted; asking for one worker", "detail", err.Error())
+		}
+		jobs = max(jobs, n)
+	}
+	return st.Seq, f.atLeast(ctx, f.workers(jobs))
 }
 
-func (f Fleet) atLeastOne(ctx context.Context) error {
+func (f Fleet) atLeast(ctx context.Context, want int32) error {
 	n, err := f.desired(ctx)
-	if err != nil || n > 0 {
+	if err != nil || n >= want {
 		return err
 	}
-	return f.set(ctx, 1)
+	return f.set(ctx, want)
 }
 
-// Work tells whether there is anything for a worker to do, or may be soon.
-type Work func(ctx context.Context) (bool, error)
-
-// Action is what ScaleIn did.
+// Action is what Scale did.
 type Action string
 
 // The actions.
 const (
-	Kept    Action = "kept"    // there is work, or the fleet is at zero
-	Idle    Action = "idle"    // no work for the first time: it stays one more round
+	Kept    Action = "kept"    // as many as the work wants
+	Idle    Action = "idle"    // more than it wants, for the first time: they stay one more round
+	Shrunk  Action = "shrunk"  // more than it wanted for a whole round
 	Stopped Action = "stopped" // no work for a whole round
 	Reopen  Action = "reopened"
+	Grown   Action = "grown"   // less than it wants
 	Started Action = "started" // work without a worker: a wake was lost
 )
 
-// ScaleIn stops the service when there has been no work for a round: twice in a
-// row, with no wake between. It starts it if there is work and nobody at it.
-func (f Fleet) ScaleIn(ctx context.Context, work Work) (Action, error) {
+// Scale brings the service to what the work wants. More workers are asked for at
+// once; fewer only when the round before found too many as well and, if none is
+// to stay, no wake came between.
+func (f Fleet) Scale(ctx context.Context, work Work) (Action, error) {
 	before, err := f.read(ctx)
 	if err != nil {
 		return "", err
 	}
-	busy, err := work(ctx)
+	jobs, err := work(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -107,34 +153,67 @@ func (f Fleet) ScaleIn(ctx context.Context, work Work) (Action, error) {
 	if err != nil {
 		return "", err
 	}
+	want := f.workers(jobs)
 	switch {
-	case busy && n == 0:
-		return Started, f.set(ctx, 1)
-	case busy:
+	case want > n && n == 0:
+		return Started, f.set(ctx, want)
+	case want > n:
+		return Grown, errors.Join(f.markIdle(ctx, -1), f.set(ctx, want))
+	case want == n && n > 0:
 		return Kept, f.markIdle(ctx, -1)
 	case n == 0:
 		return Kept, nil
-	case before.IdleSeq == nil || *before.IdleSeq != before.Seq:
+	case !before.idled(want):
 		return Idle, f.markIdle(ctx, before.Seq)
 	}
-	if err := f.set(ctx, 0); err != nil {
-		return "", err
-	}
-	after, err := f.read(ctx)
-	if err == nil {
-		busy, err = work(ctx)
-	}
-	if err != nil || busy || after.Seq != before.Seq { // in doubt, a worker too many
-		return Reopen, errors.Join(err, f.atLeastOne(ctx))
-	}
-	return Stopped, nil
+	return f.shrink(ctx, want, before.Seq, work)
 }
 
-// state is the fleet's row. IdleSeq is the number at which a round last found no
-// work; -1 or absent if it found some.
+// shrink asks for fewer workers and looks again for what came meanwhile: in
+// doubt, a worker too many.
+func (f Fleet) shrink(ctx context.Context, want int32, seq int64, work Work) (Action, error) {
+	if err := f.set(ctx, want); err != nil {
+		return "", err
+	}
+	done := Shrunk
+	if want == 0 {
+		done = Stopped
+	}
+	if f.NoSecondRead {
+		return done, nil
+	}
+	after, err := f.read(ctx)
+	jobs := 0
+	if err == nil {
+		jobs, err = work(ctx)
+	}
+	again := f.workers(jobs)
+	if want == 0 && (err != nil || after.Seq != seq) {
+		again = max(again, 1)
+	}
+	if again > want {
+		return Reopen, errors.Join(err, f.atLeast(ctx, again))
+	}
+	if want > 0 { // what stays is counted anew
+		err = errors.Join(err, f.markIdle(ctx, -1))
+	}
+	return done, err
+}
+
+// state is the fleet's row. IdleSeq is the number at which the last round found
+// more workers than work; -1 or absent if it did not.
 type state struct {
 	Seq     int64  `dynamodbav:"seq"`
 	IdleSeq *int64 `dynamodbav:"idle_seq"`
+}
+
+// idled reports whether the round before found too many workers as well. Before
+// the last one is stopped, no wake may have come since.
+func (s state) idled(want int32) bool {
+	if s.IdleSeq == nil || *s.IdleSeq < 0 {
+		return false
+	}
+	return want > 0 || *s.IdleSeq == s.Seq
 }
 
 func (f Fleet) read(ctx context.Context) (state, error) {
