@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
@@ -60,9 +60,7 @@ const maxCause = 32768
 // Failure answers with an error name of package fault.
 func (a Answerer) Failure(ctx context.Context, token string, name fault.Name, cause string) (Outcome, error) {
 	n := string(name)
-	for len(cause) > maxCause || !utf8.ValidString(cause) {
-		cause = cause[:min(len(cause)-1, maxCause)]
-	}
+	cause = strings.ToValidUTF8(cause[:min(len(cause), maxCause)], "") // a tool's words may be in any encoding
 	return a.send(ctx, "failure", func() error {
 		_, err := a.API.SendTaskFailure(ctx, &sfn.SendTaskFailureInput{TaskToken: &token, Error: &n, Cause: &cause})
 		return err

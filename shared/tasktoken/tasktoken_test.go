@@ -106,3 +106,14 @@ func TestCauseFitsTheLimit(t *testing.T) {
 		t.Errorf("cause of %d bytes, valid %v, name %s", len(f.cause), utf8.ValidString(f.cause), f.name)
 	}
 }
+
+// One bad byte of a tool's message does not cost the rest of it.
+func TestCauseKeepsWhatCanBeRead(t *testing.T) {
+	f := &fake{}
+	if _, err := answerer(f).Failure(t.Context(), "t", fault.PoseFailed, "decoder: \xff\xfe at frame 3"); err != nil {
+		t.Fatal(err)
+	}
+	if f.cause != "decoder:  at frame 3" {
+		t.Errorf("cause %q", f.cause)
+	}
+}
