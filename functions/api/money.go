@@ -10,6 +10,7 @@ import (
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/stamp"
+	"fastbowlinglab/shared/usage"
 )
 
 // creditsOut is the balance and a page of the entries, newest first.
@@ -59,6 +60,7 @@ const (
 	maxGrant       = 10_000
 	maxReasonRunes = 500
 	maxIDBytes     = 128
+	maxModelBytes  = 2048
 )
 
 // grantIn is the body of POST /v1/operator/grants.
@@ -97,8 +99,8 @@ func (d Deps) grant(ctx context.Context, r request) (answer, error) {
 	return answer{Status: http.StatusCreated, Body: grantOut{in.AthleteID, e}}, nil
 }
 
-// usage lists model calls with their tokens and what they cost at the prices of
-// their day, as known now.
+// usage lists model calls of an analysis or a day, all or those of a task or a model, with
+// their tokens and what they cost at the prices of their day, as known now.
 func (d Deps) usage(ctx context.Context, r request) (answer, error) {
 	id, day := r.QueryStringParameters["analysis_id"], r.QueryStringParameters["day"]
 	if (id == "") == (day == "") {
@@ -112,7 +114,11 @@ func (d Deps) usage(ctx context.Context, r request) (answer, error) {
 			return answer{}, invalid("day: YYYY-MM-DD")
 		}
 	}
-	bill, err := d.Usage.Bill(ctx, id, day)
+	q := usage.Query{AnalysisID: id, Day: day, Task: r.QueryStringParameters["task"], Model: r.QueryStringParameters["model"]}
+	if len(q.Task) > maxIDBytes || len(q.Model) > maxModelBytes {
+		return answer{}, invalid("task, model: too long")
+	}
+	bill, err := d.Usage.Query(ctx, q)
 	if err != nil {
 		return answer{}, err
 	}

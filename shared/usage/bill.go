@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"time"
@@ -33,12 +34,25 @@ const maxCalls = 10_000
 
 // Bill is a list of calls with what they cost. TotalUSD adds up the lines whose
 // cost is known; Unpriced counts the others, so that the total is complete only
-// when it is 0. More is set when there are calls beyond the limit.
+// when it is 0. Groups add the lines up by task and model. More is set when there
+// are calls beyond the limit.
 type Bill struct {
-	Lines    []Line `json:"calls"`
+	Lines    []Line  `json:"calls"`
+	Groups   []Group `json:"groups"`
+	TotalUSD string  `json:"total_usd"`
+	Unpriced int     `json:"unpriced"`
+	More     bool    `json:"more,omitempty"`
+}
+
+// Group is the sum over the calls of one task by one model, as it was called.
+// Tokens of a class are null if those of one call are not known.
+type Group struct {
+	Task     string `json:"task"`
+	Model    string `json:"model"`
+	Calls    int    `json:"calls"`
+	Tokens   Tokens `json:"tokens"`
 	TotalUSD string `json:"total_usd"`
 	Unpriced int    `json:"unpriced"`
-	More     bool   `json:"more,omitempty"`
 }
 
 // Line is one call. CostUSD is a decimal string, null if the cost is not known;
@@ -54,25 +68,44 @@ type Line struct {
 	At            time.Time `json:"at"`
 	DurationMS    int64     `json:"duration_ms"`
 	Outcome       string    `json:"outcome"`
+	Detail        string    `json:"detail,omitempty"`
+	Throttled     int       `json:"throttled,omitempty"`
 	Tokens        Tokens    `json:"tokens"`
 	CostUSD       *string   `json:"cost_usd"`
 	Error         string    `json:"error,omitempty"`
 }
 
-// Bill prices the calls of an analysis or, if analysisID is "", of a UTC day
-// (YYYY-MM-DD), whatever came of them.
+// Query says which calls: those of an analysis or, if that is "", of a UTC day
+// (YYYY-MM-DD); of these, "" for all, one task's, and one model's, in whichever
+// region.
+type Query struct{ AnalysisID, Day, Task, Model string }
+
+func (q Query) takes(c Call) bool {
+	return (q.Task == "" || q.Task == c.Task) && (q.Model == "" || baseModel(q.Model) == baseModel(c.Model))
+}
+
+// Bill prices the calls of an analysis or, if analysisID is "", of a day.
 func (s Store) Bill(ctx context.Context, analysisID, day string) (Bill, error) {
-	calls, more, err := s.calls(ctx, analysisID, day)
+	return s.Query(ctx, Query{AnalysisID: analysisID, Day: day})
+}
+
+// Query prices calls, whatever came of them, at the prices of their days as
+// known now.
+func (s Store) Query(ctx context.Context, q Query) (Bill, error) {
+	calls, more, err := s.calls(ctx, q.AnalysisID, q.Day)
 	if err != nil {
 		return Bill{}, err
 	}
+	calls = slices.DeleteFunc(calls, func(c Call) bool { return !q.takes(c) })
 	slices.SortStableFunc(calls, func(a, b Call) int { return a.At.Compare(b.At) })
-	b := Bill{Lines: make([]Line, 0, len(calls)), More: more}
-	total := new(big.Rat)
+	b := Bill{Lines: make([]Line, 0, len(calls)), Groups: []Group{}, More: more}
+	var all sum
+	groups := map[[2]string]*sum{}
 	prices := map[string][]Price{}
 	for _, c := range calls {
 		l := Line{AnalysisID: c.AnalysisID, Attempt: c.Attempt, Task: c.Task, Try: c.Fence, Provider: c.Provider, Model: c.Model,
-			PromptVersion: c.PromptVersion, At: c.At, DurationMS: c.Duration.Milliseconds(), Outcome: c.Outcome, Tokens: c.Tokens}
+			PromptVersion: c.PromptVersion, At: c.At, DurationMS: c.Duration.Milliseconds(), Outcome: c.Outcome, Detail: c.Detail,
+			Throttled: c.Throttled, Tokens: c.Tokens}
 		model := baseModel(c.Model)
 		if _, known := prices[model]; !known {
 			if prices[model], err = s.prices(ctx, model); err != nil {
@@ -82,15 +115,23 @@ func (s Store) Bill(ctx context.Context, analysisID, day string) (Bill, error) {
 		cost, err := costOf(c, prices[model])
 		if err != nil {
 			l.Error = err.Error()
-			b.Unpriced++
 		} else {
 			d := Dollars(cost)
 			l.CostUSD = &d
-			total.Add(total, cost)
 		}
+		key := [2]string{c.Task, c.Model}
+		if groups[key] == nil {
+			groups[key] = &sum{}
+		}
+		all.add(c.Tokens, cost)
+		groups[key].add(c.Tokens, cost)
 		b.Lines = append(b.Lines, l)
 	}
-	b.TotalUSD = Dollars(total)
+	b.TotalUSD, b.Unpriced = all.total(), all.unpriced
+	for _, k := range slices.SortedFunc(maps.Keys(groups), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		g := groups[k]
+		b.Groups = append(b.Groups, Group{k[0], k[1], g.calls, g.tokens, g.total(), g.unpriced})
+	}
 	return b, nil
 }
 
