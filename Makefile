@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
 export GOFLAGS := -buildvcs=false
+# Node 20 works, and says at every start that it is old.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 18,20,22
 STATE     := .local
 BIN       := $(STATE)/bin
 DIST      := $(STATE)/dist
@@ -19,7 +21,7 @@ ARGS ?=
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
 quoted = '$(subst ','\'',$(value $1))'
 
-.PHONY: help setup setup-tests functions dist demo up test lint sizes bench clean
+.PHONY: help setup setup-tests functions dist image-context image synth cost demo up test lint sizes bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,7 +41,27 @@ functions: setup ## build every function and the worker for this machine into .l
 
 dist: ## build the zip functions as they are deployed (linux/arm64, static) into .local/dist
 	@for f in $(ZIPFNS); do CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -ldflags='$(LDFLAGS)' -tags $(TAGS) -o $(DIST)/$$f/bootstrap ./functions/$$f/cmd; done
+	@integration/setup/fonts.sh $(DIST)/render/fonts
 	@echo "built $(words $(ZIPFNS)) functions for arm64 in $(DIST)"
+
+image-context: setup ## lay out the folder of the worker's image (linux/amd64) in .local/image
+	@mkdir -p $(STATE)/amd64
+	@CGO_ENABLED=1 GOOS=linux GOARCH=amd64 go build -trimpath -ldflags='$(LDFLAGS)' -tags $(TAGS) -o $(STATE)/amd64/precheck/bootstrap ./functions/precheck/cmd
+	@CGO_ENABLED=1 GOOS=linux GOARCH=amd64 go build -trimpath -ldflags='$(LDFLAGS)' -o $(STATE)/amd64/poseworker ./functions/poseworker/cmd
+	@integration/setup/image-context.sh $(STATE)/amd64 $(STATE)/image
+	@echo "laid out the image's folder $(STATE)/image, $$(du -sh $(STATE)/image | cut -f1)"
+
+synth: dist image-context ## cdk synth into cdk.out without an account; cdk-nag and cfn-lint over the result
+	@rm -rf cdk.out
+	@node_modules/.bin/cdk synth --quiet --no-notices
+	@if command -v cfn-lint >/dev/null; then cfn-lint cdk.out/*.template.json && echo 'cfn-lint: nothing found'; \
+	elif [ -x .venv/bin/cfn-lint ]; then .venv/bin/cfn-lint cdk.out/*.template.json && echo 'cfn-lint: nothing found'; \
+	else echo 'cfn-lint: skipped, it is not installed (pip install cfn-lint)'; fi
+	@echo "synthesised $$(ls cdk.out/*.template.json | wc -l) stacks into cdk.out; cdk-nag found nothing unsuppressed"
+
+cost: ## dollars idle a month and for one analysis, itemised, from the templates in cdk.out
+	@test -f cdk.out/manifest.json || $(MAKE) --no-print-directory synth
+	@go run ./infra/cost/cmd -out cdk.out
 
 demo: functions ## the main job on the embedded cloud (CLIP=path for your own video, KEY=name for another submission, PROVIDER=bedrock for texts by the stand-in)
 	@go build -o $(BIN)/demo ./integration/cmd/demo

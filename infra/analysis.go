@@ -9,6 +9,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsses"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -79,6 +82,9 @@ func (a *Analysis) sources(f names.Function, d *Data) {
 			OnFailure: awslambdaeventsources.NewSqsDlq(a.Dead),
 		}))
 	}
+	if f.Topic != "" {
+		a.topic(f).AddSubscription(awssnssubscriptions.NewLambdaSubscription(fn, &awssnssubscriptions.LambdaSubscriptionProps{DeadLetterQueue: a.Dead}))
+	}
 	if !f.Ended && f.Every == 0 {
 		return
 	}
@@ -96,6 +102,9 @@ func (a *Analysis) sources(f names.Function, d *Data) {
 		})
 	}
 	if f.Ended {
+		// The rule starts the newest code, the state machine a version; each has its
+		// own permission.
+		awscdk.Annotations_Of(fn).AcknowledgeWarning(jsii.String("@aws-cdk/aws-lambda:addPermissionsToVersionOrAlias"), nil)
 		awsevents.NewRule(a.Stack, jsii.String(logical(f.Name)+"Ended"), &awsevents.RuleProps{
 			RuleName:    jsii.String(names.Prefix + "ended-" + f.Name),
 			Description: jsii.String("An execution that ended without its catch-all: the analysis is ended and refunded"),
@@ -155,4 +164,23 @@ func (a *Analysis) machine(d *Data) {
 	for _, c := range a.Canary { // an alarm that is not there yet cannot roll back
 		a.Alias.Node().AddDependency(c)
 	}
+}
+
+// topic makes the topic that starts a function. What SES tells of our mails goes
+// to MailEventsTopic.
+func (a *Analysis) topic(f names.Function) awssns.Topic {
+	t := awssns.NewTopic(a.Stack, jsii.String(logical(f.Name)+"Topic"), &awssns.TopicProps{
+		TopicName: jsii.String(f.Topic), EnforceSSL: jsii.Bool(true),
+	})
+	if f.Topic == names.MailEventsTopic {
+		set := awsses.NewConfigurationSet(a.Stack, jsii.String("Mails"), &awsses.ConfigurationSetProps{
+			ConfigurationSetName: jsii.String(names.MailEventSet), ReputationMetrics: jsii.Bool(true),
+			TlsPolicy: awsses.ConfigurationSetTlsPolicy_REQUIRE,
+		})
+		set.AddEventDestination(jsii.String("Topic"), &awsses.ConfigurationSetEventDestinationOptions{
+			Destination: awsses.EventDestination_SnsTopic(t),
+			Events:      &[]awsses.EmailSendingEvent{awsses.EmailSendingEvent_BOUNCE, awsses.EmailSendingEvent_COMPLAINT},
+		})
+	}
+	return t
 }

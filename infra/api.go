@@ -85,7 +85,7 @@ func (a *API) http(s Settings) {
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 	})
 	stage := a.HTTP.AddStage(jsii.String("Stage"), &awsapigatewayv2.HttpStageOptions{
-		StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true), DetailedMetricsEnabled: jsii.Bool(true),
+		StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true), DetailedMetricsEnabled: jsii.Bool(false), // each route would be charged as own metrics
 		Throttle: &awsapigatewayv2.ThrottleSettings{RateLimit: jsii.Number(apiRate), BurstLimit: jsii.Number(apiBurst)},
 	})
 	stage.Node().DefaultChild().(awsapigatewayv2.CfnStage).SetAccessLogSettings(&awsapigatewayv2.CfnStage_AccessLogSettingsProperty{

@@ -23,6 +23,7 @@ type Data struct {
 	Pool     awscognito.UserPool
 	Client   awscognito.UserPoolClient
 	Alarms   awssns.Topic             // every alarm; its subscriptions were confirmed by people
+	Push     awssns.Topic             // the app's push events
 	Callback awssecretsmanager.Secret // HMAC keys of callbacks: {"current","previous"}
 }
 
@@ -38,16 +39,7 @@ func NewData(scope constructs.Construct, props *awscdk.StackProps, s Settings) *
 	d.Bucket = d.bucket(s)
 	d.users()
 	d.topic(s)
-	d.Callback = awssecretsmanager.NewSecret(d.Stack, jsii.String("CallbackKeys"), &awssecretsmanager.SecretProps{
-		Description: jsii.String("HMAC keys of signed callbacks: current, and previous while a rotation is under way"),
-		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
-			SecretStringTemplate: jsii.String(`{"previous":""}`),
-			GenerateStringKey:    jsii.String("current"),
-			PasswordLength:       jsii.Number(64),
-			ExcludePunctuation:   jsii.Bool(true),
-		},
-		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
-	})
+	d.secrets()
 	return d
 }
 
@@ -96,7 +88,7 @@ func (d *Data) bucket(s Settings) awss3.Bucket {
 			AbortIncompleteMultipartUploadAfter: days(1),
 		}
 	}
-	return awss3.NewBucket(d.Stack, jsii.String("Media"), &awss3.BucketProps{
+	b := awss3.NewBucket(d.Stack, jsii.String("Media"), &awss3.BucketProps{
 		Versioned:         jsii.Bool(true),
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		EnforceSSL:        jsii.Bool(true),
@@ -114,6 +106,8 @@ func (d *Data) bucket(s Settings) awss3.Bucket {
 			{Id: jsii.String("old-reports"), Prefix: jsii.String(names.PrefixReports), NoncurrentVersionExpiration: days(30)},
 		},
 	})
+	suppress(b, "AwsSolutions-S1", "objects are reached by links that live for minutes and are signed for one key; whoever asked for a link is in the API's log")
+	return b
 }
 
 func (d *Data) users() {
@@ -131,6 +125,8 @@ func (d *Data) users() {
 			RequireUppercase: jsii.Bool(true), RequireSymbols: jsii.Bool(true),
 		},
 	})
+	suppress(d.Pool, "AwsSolutions-COG2", "athletes may turn a second factor on; operators are told to, by the runbook")
+	suppress(d.Pool, "AwsSolutions-COG8", "the Plus plan costs by the user, and an account holds no means of payment")
 	awscognito.NewCfnUserPoolGroup(d.Stack, jsii.String("Operators"), &awscognito.CfnUserPoolGroupProps{
 		UserPoolId: d.Pool.UserPoolId(), GroupName: jsii.String(names.OperatorGroup),
 		Description: jsii.String("May grant credits, read usage and start operator functions"),
@@ -158,10 +154,39 @@ func (d *Data) topic(s Settings) {
 	if s.AlarmEmail != "" {
 		d.Alarms.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
 	}
+	d.Push = awssns.NewTopic(d.Stack, jsii.String("Push"), &awssns.TopicProps{
+		TopicName: jsii.String(names.PushTopic), EnforceSSL: jsii.Bool(true),
+	})
 	awscdk.NewCfnOutput(d.Stack, jsii.String("AlarmTopic"), &awscdk.CfnOutputProps{Value: d.Alarms.TopicArn()})
 }
 
 // vars gives what statements of infra/access refer to.
 func (d *Data) vars() variables {
 	return variables{"Bucket": d.Bucket.BucketName(), "CallbackKeys": d.Callback.SecretArn()}
+}
+
+// secrets makes the keys of signed messages. A rotation copies current to
+// previous and makes a new current: the runbook says how.
+func (d *Data) secrets() {
+	d.Callback = awssecretsmanager.NewSecret(d.Stack, jsii.String("CallbackKeys"), &awssecretsmanager.SecretProps{
+		Description: jsii.String("HMAC keys of signed callbacks: current, and previous while a rotation is under way"),
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			SecretStringTemplate: jsii.String(`{"previous":""}`),
+			GenerateStringKey:    jsii.String("current"),
+			PasswordLength:       jsii.Number(64),
+			ExcludePunctuation:   jsii.Bool(true),
+		},
+		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
+	})
+	payments := awssecretsmanager.NewSecret(d.Stack, jsii.String("Payments"), &awssecretsmanager.SecretProps{
+		SecretName:  jsii.String(names.PaymentsSecret),
+		Description: jsii.String("Keys that sign the payment provider's events; a person replaces the first value, which no provider has"),
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			SecretStringTemplate: jsii.String(`{"previous":""}`), GenerateStringKey: jsii.String("current"),
+			PasswordLength: jsii.Number(64), ExcludePunctuation: jsii.Bool(true),
+		},
+		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
+	})
+	suppress(payments, "AwsSolutions-SMG4", "the payment provider makes these keys")
+	suppress(d.Callback, "AwsSolutions-SMG4", "two keys are valid while a rotation is under way, which a person starts; both sides read them anew every few minutes")
 }

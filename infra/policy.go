@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -77,13 +78,23 @@ func explain(c constructs.IConstruct, all []access.Statement) {
 		}
 		var applies []any
 		for _, r := range s.Resources {
-			if i := strings.LastIndexAny(r, ":/"); strings.Contains(r, "*") {
-				tail := strings.ReplaceAll(r[i+1:], "*", `\*`)
-				applies = append(applies, map[string]string{"regex": `/^Resource::.*` + tail + `$/g`})
+			switch {
+			case r == "*":
+				applies = append(applies, "Resource::*")
+			case strings.Contains(r, "*"):
+				applies = append(applies, map[string]string{"regex": "/^Resource::.*" + pattern(r) + "/g"})
 			}
 		}
 		suppress(c, "AwsSolutions-IAM5", s.Sid+": "+s.Reason, applies...)
 	}
+}
+
+// pattern is the part of a resource after its last pseudo parameter, as a
+// regular expression of JavaScript's: cdk-nag writes what is before in a way of
+// its own.
+func pattern(resource string) string {
+	tail := resource[strings.LastIndex(resource, "}")+1:]
+	return strings.ReplaceAll(regexp.QuoteMeta(tail), "/", `\/`)
 }
 
 // suppress states why a rule of cdk-nag does not hold for a construct and what

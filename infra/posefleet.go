@@ -34,8 +34,9 @@ func NewPoseFleet(scope constructs.Construct, props *awscdk.StackProps, s Settin
 	f := &PoseFleet{Stack: awscdk.NewStack(scope, jsii.String("PoseFleet"), props)}
 	f.queues()
 	f.task(s, d, api)
-	f.service(n)
+	cluster := f.service(n)
 	f.balancer(n)
+	f.explain(cluster)
 	return f
 }
 
@@ -87,7 +88,16 @@ func (f *PoseFleet) task(s Settings, d *Data, api *API) {
 	})
 }
 
-func (f *PoseFleet) service(n *Network) {
+// explain gives cdk-nag the reasons of what it finds.
+func (f *PoseFleet) explain(cluster awsecs.Cluster) {
+	suppress(f.Task, "AwsSolutions-ECS2", "the environment holds names and addresses; the one secret is read by its ARN at run time")
+	suppress(f.Task.ExecutionRole(), "AwsSolutions-IAM5", "ecr:GetAuthorizationToken has no resource level", "Resource::*")
+	suppress(cluster, "AwsSolutions-ECS4", "Container Insights costs more than the rest of the idle system; the worker writes its own metrics")
+	suppress(f.Balancer, "AwsSolutions-ELB2", "internal: two of our functions call it, and both log what they call and what came back")
+	suppress(f.Dead, "AwsSolutions-SQS3", "this is the dead-letter queue")
+}
+
+func (f *PoseFleet) service(n *Network) awsecs.Cluster {
 	cluster := awsecs.NewCluster(f.Stack, jsii.String("Cluster"), &awsecs.ClusterProps{
 		ClusterName: jsii.String(names.Cluster), Vpc: n.VPC,
 		ContainerInsightsV2: awsecs.ContainerInsights_DISABLED,
@@ -103,6 +113,7 @@ func (f *PoseFleet) service(n *Network) {
 	// wake and the reconciler own the count; a deploy must not reset it.
 	cfn := f.Service.Node().DefaultChild().(awsecs.CfnService)
 	cfn.AddPropertyDeletionOverride(jsii.String("DesiredCount"))
+	return cluster
 }
 
 func (f *PoseFleet) balancer(n *Network) {

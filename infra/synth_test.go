@@ -16,7 +16,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "18,20,22") // the list of those not to complain of
 	code := m.Run()
 	jsii.Close()
 	if synthDir != "" {
@@ -90,7 +89,7 @@ var (
 	synthOnce sync.Once
 	synthErr  error
 	templates map[string]template
-	manifest  []byte
+	metadata  = map[string][]byte{} // by stack: what the CDK and cdk-nag had to say
 )
 
 // synth gives the templates by the stacks' ids. They are made once, from
@@ -130,8 +129,13 @@ func runSynth() error {
 		}
 		templates[strings.TrimSuffix(filepath.Base(f), ".template.json")] = t
 	}
-	manifest, err = os.ReadFile(filepath.Join(out, "manifest.json"))
-	return err
+	files, _ = filepath.Glob(filepath.Join(out, "*.metadata.json"))
+	for _, f := range files {
+		if metadata[strings.TrimSuffix(filepath.Base(f), ".metadata.json")], err = os.ReadFile(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // standIns fills a folder with what make builds.

@@ -24,6 +24,8 @@ const (
 	ServiceARN   = "arn:${AWS::Partition}:ecs:" + account + "service/" + names.Cluster + "/" + names.PoseService
 	parameterARN = "arn:${AWS::Partition}:ssm:" + account + "parameter" + names.Parameters
 	identityARN  = "arn:${AWS::Partition}:ses:" + account + "identity/*"
+	mailSetARN   = "arn:${AWS::Partition}:ses:" + account + "configuration-set/" + names.MailEventSet
+	pushARN      = "arn:${AWS::Partition}:sns:" + account + names.PushTopic
 	bucketARN    = "arn:${AWS::Partition}:s3:::${Bucket}"
 )
 
@@ -64,10 +66,21 @@ func objects(sid, prefix string, actions ...string) Statement {
 	return s
 }
 
-// missing lets S3 say 404 of an object that is not there; without it, it says
-// 403, and a clip that was never uploaded would look like a broken permission.
-func missing() Statement {
-	return Statement{Sid: "MissingObjects", Actions: []string{"s3:ListBucket"}, Resources: []string{bucketARN}}
+// listing lets a program list the bucket. It also lets S3 say 404 of an object
+// that is not there: without it S3 says 403, and a clip that was never uploaded
+// would look like a broken permission.
+func listing() Statement {
+	return Statement{Sid: "Listing", Actions: []string{"s3:ListBucket"}, Resources: []string{bucketARN}}
+}
+
+// models lets a program call models on Bedrock. Which one is a setting that
+// changes without a deploy, and an inference profile calls the model in any of
+// its regions.
+func models() Statement {
+	return Statement{Sid: "Models", Actions: []string{"bedrock:InvokeModel"}, Resources: []string{
+		"arn:${AWS::Partition}:bedrock:*::foundation-model/*",
+		"arn:${AWS::Partition}:bedrock:" + account + "inference-profile/*"},
+		Reason: "the model is a setting that changes without a deploy; only models that the account was given access to answer"}
 }
 
 func parameter(sid, action, name string) Statement {
@@ -77,6 +90,18 @@ func parameter(sid, action, name string) Statement {
 // secret lets a program read one secret; arn is the whole ARN.
 func secret(sid, arn string) Statement {
 	return Statement{Sid: sid, Actions: []string{"secretsmanager:GetSecretValue"}, Resources: []string{arn}}
+}
+
+// payments lets a program read the keys of payment events.
+func payments() Statement {
+	s := secret("Payments", "arn:${AWS::Partition}:secretsmanager:"+account+"secret:"+names.PaymentsSecret+"-??????")
+	s.Reason = "Secrets Manager ends a secret's ARN with six random characters"
+	return s
+}
+
+// push lets a program tell the app that an analysis has ended.
+func push() Statement {
+	return Statement{Sid: "Push", Actions: []string{"sns:Publish"}, Resources: []string{pushARN}}
 }
 
 func fleet() Statement {
@@ -104,7 +129,7 @@ func start() Statement {
 }
 
 func mail() Statement {
-	return Statement{Sid: "Mail", Actions: []string{"ses:SendEmail"}, Resources: []string{identityARN},
+	return Statement{Sid: "Mail", Actions: []string{"ses:SendEmail"}, Resources: []string{identityARN, mailSetARN},
 		Reason: "SES authorises the sending identity and, in the sandbox, the recipient's; the sender is fixed by the ses:FromAddress condition"}
 }
 

@@ -6,14 +6,28 @@ import (
 	"fastbowlinglab/shared/names"
 )
 
-// text is what a stage with a paid model call does.
-func text(task string) []Statement {
+// paid is what a stage with a model call does, for the call.
+func paid(task string) []Statement {
 	return []Statement{
 		table("Analyses", names.Analyses, "GetItem"),
 		table("Effects", names.Effects, "GetItem", "PutItem", "UpdateItem"),
 		table("Usage", names.Usage, "PutItem"),
-		objects("Work", names.PrefixWork, "GetObject", "PutObject"),
 		parameter("Model", "GetParameter", "model/"+task),
+		models(),
+	}
+}
+
+func text(task string) []Statement {
+	return append(paid(task), objects("Work", names.PrefixWork, "GetObject", "PutObject"))
+}
+
+// tell is what sending a notice does.
+func tell() []Statement {
+	return []Statement{
+		table("Athletes", names.Athletes, "GetItem"),
+		table("Suppressions", names.Suppressions, "GetItem"),
+		mail(),
+		push(),
 	}
 }
 
@@ -23,17 +37,21 @@ var programs = map[string][]Statement{
 		table("Analyses", names.Analyses, "GetItem", "PutItem", "UpdateItem"),
 		index("ByAthlete", names.Analyses, names.IndexByAthlete),
 		table("Credits", names.Credits, "PutItem", "Query", "UpdateItem"),
-		table("Effects", names.Effects, "PutItem"),
-		table("Notices", names.Notices, "PutItem"),
+		table("Effects", names.Effects, "PutItem", "Query"),
+		table("Notices", names.Notices, "PutItem", "Query"),
 		table("PoseJobs", names.PoseJobs, "GetItem"),
 		table("Usage", names.Usage, "Query"),
 		index("UsageByDay", names.Usage, names.IndexByDay),
 		table("Prices", names.Prices, "Query"),
+		table("Athletes", names.Athletes, "GetItem", "PutItem"),
+		table("Erasures", names.Erasures, "GetItem", "PutItem"),
 		objects("Clips", names.PrefixClips, "GetObject", "PutObject"),
+		objects("Work", names.PrefixWork, "GetObject"),
 		objects("Reports", names.PrefixReports, "GetObject"),
-		missing(),
+		listing(),
 		start(),
 		executions("StopExecution"),
+		payments(),
 	},
 	names.FnBegin: {
 		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
@@ -45,12 +63,10 @@ var programs = map[string][]Statement{
 		table("Effects", names.Effects, "UpdateItem"),
 		fleet(),
 	},
-	names.FnPrecheck: {
-		table("Analyses", names.Analyses, "GetItem"),
+	names.FnPrecheck: append(paid("precheck"),
 		objects("Clips", names.PrefixClips, "GetObjectVersion"),
 		objects("Work", names.PrefixWork, "PutObject"),
-		parameter("Model", "GetParameter", "model/precheck"),
-	},
+	),
 	names.FnQueueJob: {
 		table("Analyses", names.Analyses, "GetItem"),
 		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
@@ -84,24 +100,41 @@ var programs = map[string][]Statement{
 	names.FnDeliver: ends(),
 	names.FnReject:  ends(),
 	names.FnSettle:  ends(),
-	names.FnNotify: {
+	names.FnNotify: append(tell(),
 		table("Analyses", names.Analyses, "GetItem"),
 		table("Notices", names.Notices, "UpdateItem"),
-		mail(),
+	),
+	names.FnFeedback: {
+		table("Suppressions", names.Suppressions, "PutItem"),
 	},
-	names.FnReconcile: {
+	names.FnErase: {
+		table("Analyses", names.Analyses, "DeleteItem", "GetItem", "Scan", "UpdateItem"),
+		index("ByAthlete", names.Analyses, names.IndexByAthlete),
+		table("Credits", names.Credits, "DeleteItem", "PutItem", "Query", "UpdateItem"),
+		table("Effects", names.Effects, "UpdateItem"),
+		table("Notices", names.Notices, "DeleteItem", "PutItem", "Query"),
+		table("PoseJobs", names.PoseJobs, "DeleteItem"),
+		table("Athletes", names.Athletes, "DeleteItem"),
+		table("Erasures", names.Erasures, "GetItem", "UpdateItem"),
+		index("OpenErasures", names.Erasures, names.IndexOpen),
+		objects("Clips", names.PrefixClips, "DeleteObjectVersion"),
+		objects("Work", names.PrefixWork, "DeleteObjectVersion"),
+		objects("Reports", names.PrefixReports, "DeleteObjectVersion"),
+		{Sid: "Versions", Actions: []string{"s3:ListBucketVersions"}, Resources: []string{bucketARN}},
+		executions("StopExecution"),
+	},
+	names.FnReconcile: append(tell(),
 		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
 		index("Open", names.Analyses, names.IndexOpen),
 		table("Credits", names.Credits, "PutItem", "UpdateItem"),
 		table("Notices", names.Notices, "PutItem", "UpdateItem"),
 		index("Unsent", names.Notices, names.IndexUnsent),
 		table("Effects", names.Effects, "GetItem", "UpdateItem"),
-		{Sid: "Queue", Actions: []string{"sqs:GetQueueAttributes"}, Resources: []string{QueueARN(names.PoseQueue.Name)}},
+		Statement{Sid: "Queue", Actions: []string{"sqs:GetQueueAttributes"}, Resources: []string{QueueARN(names.PoseQueue.Name)}},
 		fleet(),
 		start(),
 		executions("DescribeExecution", "StopExecution"),
-		mail(),
-	},
+	),
 	names.PoseWorker: {
 		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
 		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
@@ -110,6 +143,7 @@ var programs = map[string][]Statement{
 		objects("Clips", names.PrefixClips, "GetObjectVersion"),
 		objects("Work", names.PrefixWork, "GetObject", "PutObject"),
 		tokens(),
+		secret("Keys", "${CallbackKeys}"),
 		{Sid: "Protection", Actions: []string{"ecs:GetTaskProtection", "ecs:UpdateTaskProtection"},
 			Resources: []string{"arn:${AWS::Partition}:ecs:" + account + "task/" + names.Cluster + "/*"},
 			Reason:    "a task protects itself, and its id is not known before"},

@@ -1,0 +1,224 @@
+package infra
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/statemachine"
+)
+
+// functions gives every function of every stack by its name in shared/names.
+func functions(t *testing.T) map[string]resource {
+	t.Helper()
+	out := map[string]resource{}
+	for _, stack := range synth(t) {
+		for _, r := range stack.of("AWS::Lambda::Function") {
+			out[strings.TrimPrefix(fmt.Sprint(r.Properties["FunctionName"]), names.Prefix)] = r
+		}
+	}
+	return out
+}
+
+func TestFunctions(t *testing.T) {
+	all := functions(t)
+	if len(all) != len(names.Functions()) {
+		t.Errorf("%d functions, want %d: nothing but what shared/names declares", len(all), len(names.Functions()))
+	}
+	for _, f := range names.Functions() {
+		r := all[f.Name]
+		check(t, f.Name, r.Properties, fmt.Sprint(f.Timeout.Seconds()), "Timeout")
+		check(t, f.Name, r.Properties, fmt.Sprint(f.MemoryMB), "MemorySize")
+		check(t, f.Name, r.Properties, `{"Mode":"Active"}`, "TracingConfig")
+		vars, _ := at(r.Properties, "Environment", "Variables").(map[string]any)
+		if len(vars) != len(f.Env) {
+			t.Errorf("%s has %d environment variables, declared are %d", f.Name, len(vars), len(f.Env))
+		}
+		// Case 58: what the asset was built for is what runs it.
+		if f.Package == names.Image {
+			check(t, f.Name, r.Properties, `["x86_64"]`, "Architectures")
+			check(t, f.Name, r.Properties, `"Image"`, "PackageType")
+		} else {
+			check(t, f.Name, r.Properties, `["arm64"]`, "Architectures")
+			check(t, f.Name, r.Properties, `"provided.al2023"`, "Runtime")
+			check(t, f.Name, r.Properties, `"bootstrap"`, "Handler")
+		}
+		if inVPC := r.Properties["VpcConfig"] != nil; inVPC != f.VPC {
+			t.Errorf("%s in the network: %t, declared %t", f.Name, inVPC, f.VPC)
+		}
+	}
+}
+
+// TestFigures pins timeouts that people were promised or that others rely on.
+func TestFigures(t *testing.T) {
+	all := functions(t)
+	for name, seconds := range map[string]string{"api": "28", "findings": "330", "coaching": "330", "precheck": "120", "render": "120", "reconcile": "120"} {
+		check(t, name, all[name].Properties, seconds, "Timeout")
+	}
+}
+
+// TestMachine: a version behind an alias, with a canary, of a definition that
+// names versions of functions; neither is ever deleted under a run in flight.
+func TestMachine(t *testing.T) {
+	a := synth(t)["Analysis"]
+	m := a.one(t, "AWS::StepFunctions::StateMachine")
+	kept(t, "state machine", m)
+	source, err := statemachine.Source(statemachine.Analysis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Properties["DefinitionString"] != string(source) {
+		t.Error("the definition is not that of package statemachine, byte for byte")
+	}
+	check(t, "machine", m.Properties, `"fbl-analysis"`, "StateMachineName")
+	check(t, "machine", m.Properties, `"STANDARD"`, "StateMachineType")
+	check(t, "machine", m.Properties, `{"Enabled":true}`, "TracingConfiguration")
+	check(t, "machine", m.Properties, `false`, "LoggingConfiguration", "IncludeExecutionData")
+	check(t, "machine", m.Properties, `"ALL"`, "LoggingConfiguration", "Level")
+
+	want, err := statemachine.Placeholders(statemachine.Analysis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subs, _ := m.Properties["DefinitionSubstitutions"].(map[string]any)
+	if len(subs) != len(want) {
+		t.Errorf("%d substitutions, the definition has %d placeholders", len(subs), len(want))
+	}
+	for _, p := range want {
+		version := a.Resources[fmt.Sprint(at(subs[p], "Ref"))]
+		if version.Type != "AWS::Lambda::Version" {
+			t.Errorf("%s is %v, want a published version", p, subs[p])
+			continue
+		}
+		kept(t, p, version)
+	}
+	version := a.one(t, "AWS::StepFunctions::StateMachineVersion")
+	kept(t, "version of the state machine", version)
+	check(t, "version", version.Properties, `{"Fn::GetAtt":["Machine","StateMachineRevisionId"]}`, "StateMachineRevisionId")
+
+	alias := a.one(t, "AWS::StepFunctions::StateMachineAlias")
+	check(t, "alias", alias.Properties, `"live"`, "Name")
+	preference, _ := alias.Properties["DeploymentPreference"].(map[string]any)
+	check(t, "alias", preference, `"CANARY"`, "Type")
+	check(t, "alias", preference, `10`, "Percentage")
+	check(t, "alias", preference, `15`, "Interval")
+	alarms, _ := preference["Alarms"].([]any)
+	if len(alarms) != 3 {
+		t.Errorf("%d alarms roll a deploy back, want 3", len(alarms))
+	}
+	for _, al := range alarms {
+		if r := a.Resources[fmt.Sprint(at(al, "Ref"))]; r.Type != "AWS::CloudWatch::Alarm" {
+			t.Errorf("%v is no alarm of this stack", al)
+		}
+	}
+	env := fmt.Sprint(at(functions(t)["api"].Properties, "Environment", "Variables", names.EnvStateMachineARN))
+	if !strings.Contains(env, "stateMachine:fbl-analysis:live") {
+		t.Errorf("the API starts %s, want the alias", env)
+	}
+}
+
+func TestSources(t *testing.T) {
+	a := synth(t)["Analysis"]
+	streams := 0
+	for _, f := range names.Functions() {
+		if f.Stream != nil {
+			streams++
+		}
+	}
+	sources := a.of("AWS::Lambda::EventSourceMapping")
+	if len(sources) != streams {
+		t.Errorf("%d event sources, declared are %d streams", len(sources), streams)
+	}
+	for id, source := range sources {
+		for path, want := range map[string]string{"BatchSize": "10", "BisectBatchOnFunctionError": "true", "MaximumRetryAttempts": "10",
+			"MaximumRecordAgeInSeconds": "86400", "FunctionResponseTypes": `["ReportBatchItemFailures"]`, "StartingPosition": `"TRIM_HORIZON"`} {
+			check(t, id, source.Properties, want, path)
+		}
+		if !strings.Contains(fmt.Sprint(at(source.Properties, "DestinationConfig", "OnFailure")), "EventsDead") {
+			t.Errorf("%s: records that are given up go nowhere", id)
+		}
+	}
+	rules := map[string]resource{}
+	for _, r := range a.of("AWS::Events::Rule") {
+		rules[fmt.Sprint(r.Properties["Name"])] = r
+		check(t, "rule", r.Properties, `"ENABLED"`, "State")
+		check(t, "rule", r.Properties, `{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":2}`, "Targets", 0, "RetryPolicy")
+		if !strings.Contains(fmt.Sprint(at(r.Properties, "Targets", 0, "DeadLetterConfig")), "EventsDead") {
+			t.Errorf("rule %v: events that are given up go nowhere", r.Properties["Name"])
+		}
+	}
+	check(t, "reconcile", rules["fbl-reconcile"].Properties, `"rate(5 minutes)"`, "ScheduleExpression")
+	ended := rules["fbl-ended-settle"].Properties
+	check(t, "settle", ended, `["aws.states"]`, "EventPattern", "source")
+	check(t, "settle", ended, `["Step Functions Execution Status Change"]`, "EventPattern", "detail-type")
+	check(t, "settle", ended, `["FAILED","TIMED_OUT","ABORTED"]`, "EventPattern", "detail", "status")
+	if arn := fmt.Sprint(at(ended, "EventPattern", "detail", "stateMachineArn", 0)); !strings.HasSuffix(arn, "stateMachine:fbl-analysis]") {
+		t.Errorf("the rule listens to %s, want the analysis state machine alone", arn)
+	}
+	for id, r := range a.of("AWS::Lambda::EventInvokeConfig") {
+		check(t, id, r.Properties, "2", "MaximumRetryAttempts")
+		check(t, id, r.Properties, "21600", "MaximumEventAgeInSeconds")
+	}
+}
+
+func TestLogs(t *testing.T) {
+	groups := 0
+	for stack, tpl := range synth(t) {
+		for id, r := range tpl.of("AWS::Logs::LogGroup") {
+			groups++
+			want := "90"
+			if stack == "Network" {
+				want = "7"
+			}
+			check(t, stack+"/"+id, r.Properties, want, "RetentionInDays")
+		}
+	}
+	if want := len(names.Functions()) + 4; groups != want {
+		t.Errorf("%d log groups, want one for each function, worker, machine, API and the network: %d", groups, want)
+	}
+}
+
+func TestAPI(t *testing.T) {
+	api := synth(t)["API"]
+	routes := map[string]resource{}
+	for _, r := range api.of("AWS::ApiGatewayV2::Route") {
+		routes[fmt.Sprint(r.Properties["RouteKey"])] = r
+	}
+	if len(routes) != len(names.Routes()) {
+		t.Errorf("%d routes, declared are %d", len(routes), len(names.Routes()))
+	}
+	for _, r := range names.Routes() {
+		want := `"JWT"`
+		if r.Access == names.AccessPublic {
+			want = `"NONE"`
+		}
+		check(t, r.Key(), routes[r.Key()].Properties, want, "AuthorizationType")
+	}
+	for id, r := range api.of("AWS::ApiGatewayV2::Integration") {
+		check(t, id, r.Properties, `"2.0"`, "PayloadFormatVersion")
+		check(t, id, r.Properties, `29000`, "TimeoutInMillis")
+	}
+	stage := api.one(t, "AWS::ApiGatewayV2::Stage").Properties
+	check(t, "stage", stage, `{"DetailedMetricsEnabled":false,"ThrottlingBurstLimit":100,"ThrottlingRateLimit":50}`, "DefaultRouteSettings")
+	check(t, "stage", stage, `true`, "AutoDeploy")
+	var format map[string]string
+	if err := json.Unmarshal([]byte(fmt.Sprint(at(stage, "AccessLogSettings", "Format"))), &format); err != nil {
+		t.Fatal(err)
+	}
+	for field, v := range format {
+		for _, private := range []string{"sourceIp", "authorizer.claims", "path", "requestOverride", "identity"} {
+			if strings.Contains(v, private) {
+				t.Errorf("the access log's %s is %s", field, v)
+			}
+		}
+	}
+	cors := api.one(t, "AWS::ApiGatewayV2::Api").Properties
+	check(t, "CORS", cors, `3600`, "CorsConfiguration", "MaxAge")
+	for path, want := range map[string][]string{"AllowHeaders": names.CORSHeaders, "AllowMethods": names.CORSMethods, "ExposeHeaders": names.CORSExpose} {
+		b, _ := json.Marshal(want)
+		check(t, "CORS", cors, string(b), "CorsConfiguration", path)
+	}
+	check(t, "intake", functions(t)["api"].Properties, `"open"`, "Environment", "Variables", names.EnvIntake)
+}

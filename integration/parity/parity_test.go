@@ -1,0 +1,254 @@
+package parity
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"fastbowlinglab/integration/local"
+	"fastbowlinglab/shared/names"
+)
+
+func same(t *testing.T, synthesised, local Shape) {
+	t.Helper()
+	if len(synthesised) == 0 {
+		t.Error("nothing is synthesised")
+	}
+	for _, d := range Differences(synthesised, local) {
+		t.Error(d)
+	}
+}
+
+func TestTables(t *testing.T) {
+	w := start(t)
+	db := dynamodb.NewFromConfig(w.cloud.AWS())
+	here := Shape{}
+	all, err := db.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all.TableNames {
+		out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ttl, err := db.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tb := out.Table
+		indexes := []string{}
+		for _, ix := range tb.GlobalSecondaryIndexes {
+			indexes = append(indexes, fmt.Sprintf("%s(%s, %s)", *ix.IndexName, schema(ix.KeySchema), ix.Projection.ProjectionType))
+		}
+		stream, billing := "", "PAY_PER_REQUEST"
+		if s := tb.StreamSpecification; s != nil {
+			stream = string(s.StreamViewType)
+		}
+		if b := tb.BillingModeSummary; b != nil {
+			billing = string(b.BillingMode)
+		}
+		here[name] = tableLine("keys "+schema(tb.KeySchema), indexes, stream, aws.ToString(ttl.TimeToLiveDescription.AttributeName), billing)
+	}
+	same(t, w.templates.Tables(), here)
+}
+
+func schema(ks []ddb.KeySchemaElement) string {
+	var out []string
+	for _, k := range ks {
+		out = append(out, fmt.Sprintf("%s:%s", *k.AttributeName, k.KeyType))
+	}
+	return strings.Join(out, ",")
+}
+
+func localQueues(t *testing.T, w *world) Shape {
+	client := sqs.NewFromConfig(w.cloud.AWS())
+	all, err := client.ListQueues(t.Context(), &sqs.ListQueuesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := Shape{}
+	for _, url := range all.QueueUrls {
+		out, err := client.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var redrive struct {
+			DeadLetterTargetArn string
+			MaxReceiveCount     any
+		}
+		if r := out.Attributes["RedrivePolicy"]; r != "" {
+			if err := json.Unmarshal([]byte(r), &redrive); err != nil {
+				t.Fatal(err)
+			}
+		}
+		receives := ""
+		if redrive.MaxReceiveCount != nil {
+			receives = fmt.Sprint(redrive.MaxReceiveCount)
+		}
+		here[url[strings.LastIndex(url, "/")+1:]] = queueLine(out.Attributes["MessageRetentionPeriod"], out.Attributes["VisibilityTimeout"],
+			redrive.DeadLetterTargetArn[strings.LastIndex(redrive.DeadLetterTargetArn, ":")+1:], receives)
+	}
+	return here
+}
+
+func TestQueues(t *testing.T) {
+	w := start(t)
+	// Lambda's and EventBridge's own retries have no dead letters in the embedded cloud: it logs what it gives up.
+	same(t, w.templates.Queues(names.EventsDead), localQueues(t, w))
+}
+
+func TestMachines(t *testing.T) {
+	w := start(t)
+	client := sfn.NewFromConfig(w.cloud.AWS())
+	all, err := client.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := Shape{}
+	for _, m := range all.StateMachines {
+		out, err := client.DescribeStateMachine(t.Context(), &sfn.DescribeStateMachineInput{StateMachineArn: m.StateMachineArn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		here[*m.Name] = functionARN.ReplaceAllString(*out.Definition, "$1")
+	}
+	same(t, w.templates.Machines(), here)
+}
+
+func TestFunctions(t *testing.T) {
+	w := start(t)
+	place := local.Place{Endpoint: "http://e", APIURL: "http://a", Root: "/r", Fonts: "/f"}
+	values := place.Values()
+	address := func(k string) bool { // where things are differs by its nature
+		v := values[k]
+		return strings.Contains(v, "/") && k != names.EnvParameters || strings.HasPrefix(v, "arn:") ||
+			k == names.EnvBucket || k == names.EnvMailFrom || k == names.EnvCallbackKeys || strings.HasPrefix(v, "http")
+	}
+	here := Shape{}
+	for _, f := range names.Functions() {
+		env, err := local.Environment(f.Name, f.Env, place, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared := map[string]string{}
+		for _, k := range f.Env {
+			declared[k] = env[k]
+		}
+		here[f.Name] = functionLine(fmt.Sprint(int(f.Timeout.Seconds())), fmt.Sprint(f.MemoryMB), declared, address)
+	}
+	same(t, w.templates.Functions(address), here)
+}
+
+func TestSources(t *testing.T) {
+	w := start(t)
+	here := Shape{}
+	for _, f := range names.Functions() { // the embedded cloud's scheduler, pump and events go by these
+		if f.Every > 0 {
+			n, unit := int(f.Every.Minutes()), "minutes"
+			if n == 1 {
+				unit = "minute"
+			}
+			if n%60 == 0 {
+				n, unit = n/60, strings.TrimSuffix("hours", map[bool]string{true: "s"}[n == 60])
+			}
+			here[f.Name+" by schedule"] = fmt.Sprintf("rate(%d %s)", n, unit)
+		}
+		if f.Ended {
+			here[f.Name+" by event"] = "[FAILED TIMED_OUT ABORTED]"
+		}
+		if f.Stream != nil {
+			here[f.Name+" by stream"] = f.Stream.Name
+		}
+		if f.Topic != "" {
+			here[f.Name+" by topic"] = f.Topic
+		}
+	}
+	same(t, w.templates.Sources(), here)
+}
+
+// TestRoutes asks the embedded cloud for each synthesised route without a token.
+func TestRoutes(t *testing.T) {
+	w := start(t)
+	here := Shape{}
+	for key := range w.templates.Routes() {
+		if got := ask(t, w, key); got != "" {
+			here[key] = got
+		}
+	}
+	same(t, w.templates.Routes(), here)
+	if got := len(w.templates.Routes()); got != len(names.Routes()) {
+		t.Errorf("%d routes are synthesised, the local router reads %d", got, len(names.Routes()))
+	}
+	if got := ask(t, w, "GET /v1/no-such-route"); got != "" {
+		t.Errorf("a route that nobody declared is %s", got)
+	}
+}
+
+// ask tells how the local router guards a route, "" when it has none.
+func ask(t *testing.T, w *world, key string) string {
+	t.Helper()
+	method, path, _ := strings.Cut(key, " ")
+	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, w.cloud.API+strings.NewReplacer("{", "", "}", "").Replace(path), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusNotFound:
+		return ""
+	case http.StatusUnauthorized:
+		if resp.Header.Get("Content-Type") != "application/problem+json" { // the gateway's own answer
+			return "JWT"
+		}
+	}
+	return "NONE"
+}
+
+// TestDifferencesAreSeen: a name that is changed on one side only is found.
+func TestDifferencesAreSeen(t *testing.T) {
+	w := start(t)
+	renamed := rename(t, w.templates, `"fbl-pose-jobs"`, `"fbl-pose-job"`)
+	if d := Differences(renamed.Queues(names.EventsDead), localQueues(t, w)); len(d) != 2 {
+		t.Errorf("a queue renamed: %q, want two differences", d)
+	}
+	renamed = rename(t, w.templates, "/v1/credits", "/v1/credit")
+	if got := ask(t, w, "GET /v1/credit"); got != "" || renamed.Routes()["GET /v1/credit"] == "" {
+		t.Errorf("a route renamed is %q here", got)
+	}
+	renamed = rename(t, w.templates, "TABLE_NOTICES", "TABLE_NOTICE")
+	if d := Differences(renamed.Functions(func(string) bool { return true }), w.templates.Functions(func(string) bool { return true })); len(d) == 0 {
+		t.Error("an environment variable renamed is not seen")
+	}
+}
+
+func rename(t *testing.T, all Templates, from, to string) Templates {
+	t.Helper()
+	b, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.ReplaceAll(string(b), from, to)
+	if changed == string(b) {
+		t.Fatalf("the templates have no %s", from)
+	}
+	var out Templates
+	if err := json.Unmarshal([]byte(changed), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
