@@ -12,8 +12,10 @@
 //
 // A caller reserves its place in one conditional update and sleeps until it is
 // due, so nobody polls and nobody is overtaken for ever. A place that is not used
-// is lost. Callers space by their own clocks: if these differ by at most s, any
-// window of w seconds sees at most Burst + Rate*(w+2s) calls.
+// is lost. Callers space by their own clocks: if two of these differ by at most d,
+// any window of w seconds sees at most Burst + Rate*(w+d) calls. How long a call
+// takes to reach the service counts like a clock: what differs in it adds to d.
+// Limit.MaxSkew turns that round: it says what d a limit of the service bears.
 package budget
 
 import (
@@ -53,6 +55,14 @@ type Limit struct {
 // each is the time between two calls, in whole microseconds, never too short.
 func (l Limit) each() time.Duration {
 	return time.Duration(math.Ceil(1e6/l.Rate)) * time.Microsecond
+}
+
+// MaxSkew is the bound on clocks that l needs so that the service never counts
+// more than n calls in any window: two callers' clocks, and their ways to the
+// service, must differ by less. 9 a second, one at once, under a limit of 10 in
+// any second bears 111 ms. At 0 or below, l is too much for that limit.
+func (l Limit) MaxSkew(n int, window time.Duration) time.Duration {
+	return time.Duration(n+1-l.Burst)*l.each() - window
 }
 
 // MaxWait bounds how far ahead a place is reserved for a caller whose context

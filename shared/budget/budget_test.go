@@ -86,6 +86,55 @@ func TestManyWorkersOneBudget(t *testing.T) {
 	}
 }
 
+// most counts the calls in the busiest second, its ends included.
+func most(due []time.Time) int {
+	slices.SortFunc(due, time.Time.Compare)
+	most, from := 0, 0
+	for i := range due {
+		for due[i].Sub(due[from]) > time.Second {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+// An outside limit of 10 in any second, our budget 9/s with burst 1: the bound on
+// clocks, from both sides. The worst case: nine calls by one clock, and the next
+// two by another that is ahead.
+func TestSkewAtItsEdge(t *testing.T) {
+	l := budget.Limit{Rate: 9, Burst: 1}
+	bound := l.MaxSkew(10, time.Second)
+	if bound != 111120*time.Microsecond { // 10 x 111.112 ms - 1 s
+		t.Fatalf("bound %s", bound)
+	}
+	db := dynamotest.New(t)
+	start := time.Now().Truncate(time.Microsecond)
+	for _, c := range []struct {
+		ahead time.Duration
+		want  int
+	}{{0, 9}, {bound - time.Microsecond, 10}, {bound, 11}} {
+		var due []time.Time
+		for i := range 11 {
+			off := time.Duration(0)
+			if i >= 9 {
+				off = c.ahead
+			}
+			at, err := store(db, start.Add(off)).Reserve(t.Context(), c.ahead.String(), l, 1, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			due = append(due, at.Add(-off)) // in true time
+		}
+		if n := most(due); n != c.want {
+			t.Errorf("clocks %s apart: %d calls in a second, want %d", c.ahead, n, c.want)
+		}
+	}
+	if d := (budget.Limit{Rate: 10, Burst: 2}).MaxSkew(10, time.Second); d > 0 {
+		t.Errorf("10/s with burst 2 is said to bear %s under 10 in any second", d)
+	}
+}
+
 func TestExhausted(t *testing.T) {
 	db := dynamotest.New(t)
 	now := time.Now().Truncate(time.Microsecond)
