@@ -25,10 +25,10 @@ func Check(name string) error {
 	if err != nil {
 		return err
 	}
-	return check(d)
+	return check(name, d)
 }
 
-func check(d definition) error {
+func check(machine string, d definition) error {
 	var wrong []error
 	report := func(state, format string, a ...any) {
 		wrong = append(wrong, fmt.Errorf("state %s: %s", state, fmt.Sprintf(format, a...)))
@@ -54,8 +54,8 @@ func check(d definition) error {
 		checkTask(name, s, fn, i.Payload, func(format string, a ...any) { report(name, format, a...) })
 	}
 	for _, fn := range names.Functions() {
-		if fn.State && !invoked[fn.Name] {
-			wrong = append(wrong, fmt.Errorf("function %s is declared for state machines, and no state invokes it", fn.Name))
+		if fn.In(machine) && !invoked[fn.Name] {
+			wrong = append(wrong, fmt.Errorf("function %s is declared for this state machine, and no state invokes it", fn.Name))
 		}
 	}
 	if least := names.ClaimTimeout + names.PoseTimeout; time.Duration(d.TimeoutSeconds)*time.Second <= least {
