@@ -170,7 +170,7 @@ type listOut struct {
 }
 
 func (d Deps) list(ctx context.Context, r request) (answer, error) {
-	limit, err := r.limit()
+	limit, err := r.limit(defaultPage)
 	if err != nil {
 		return answer{}, err
 	}

@@ -27,7 +27,7 @@ type creditsCursor struct {
 }
 
 func (d Deps) credits(ctx context.Context, r request) (answer, error) {
-	limit, err := r.limit()
+	limit, err := r.limit(maxPage)
 	if err != nil {
 		return answer{}, err
 	}

@@ -197,7 +197,7 @@ func (w *writer) object(t reflect.Type, name string) any {
 var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
 var queryParams = map[string]any{
-	"limit":       map[string]any{"type": "integer", "minimum": 1, "maximum": maxPage, "default": defaultPage},
+	"limit":       map[string]any{"type": "integer", "minimum": 1, "maximum": maxPage},
 	"cursor":      map[string]any{"type": "string"},
 	"analysis_id": map[string]any{"type": "string", "maxLength": names.MaxIdempotency},
 	"day":         map[string]any{"type": "string", "format": "date"},

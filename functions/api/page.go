@@ -14,10 +14,10 @@ const (
 )
 
 // limit reads how many of a list are wanted at most.
-func (r request) limit() (int, error) {
+func (r request) limit(def int) (int, error) {
 	q, given := r.QueryStringParameters["limit"]
 	if !given {
-		return defaultPage, nil
+		return def, nil
 	}
 	n, err := strconv.Atoi(q)
 	if err != nil || n < 1 || n > maxPage {
