@@ -146,3 +146,12 @@ func timeoutOf(name string) time.Duration {
 	}
 	panic("virtual: " + name + " is not a declared function")
 }
+
+// Call runs a function as the process of ctx, outside the state machine.
+func (c *Cloud) Call(ctx context.Context, name string, payload any) ([]byte, error) {
+	r := c.call(ctx, name, mustJSON(payload))
+	if r.fail != "" {
+		return nil, fmt.Errorf("%s: %s", name, r.out)
+	}
+	return r.out, nil
+}
