@@ -108,11 +108,14 @@ func fleet() Statement {
 	return Statement{Sid: "Fleet", Actions: []string{"ecs:DescribeServices", "ecs:UpdateService"}, Resources: []string{ServiceARN}}
 }
 
-func tokens() Statement {
-	return Statement{Sid: "Tokens",
-		Actions:   []string{"states:SendTaskSuccess", "states:SendTaskFailure", "states:SendTaskHeartbeat"},
-		Resources: []string{MachineARN, MachineARN + ":*"},
-		Reason:    "a token may be of any version of the state machine: runs in flight keep theirs"}
+// tokens lets a program answer states that wait for it.
+func tokens(actions ...string) Statement {
+	s := Statement{Sid: "Tokens", Resources: []string{MachineARN, MachineARN + ":*"},
+		Reason: "a token may be of any version of the state machine: runs in flight keep theirs"}
+	for _, a := range actions {
+		s.Actions = append(s.Actions, "states:"+a)
+	}
+	return s
 }
 
 func executions(actions ...string) Statement {
