@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/motion"
@@ -13,27 +14,52 @@ import (
 // stillWidth is the width of key frames: more than a report prints of them.
 const stillWidth = 1280
 
+// stillsAtOnce is how many pictures are read side by side: each is a short run of
+// the decoder that mostly waits for its own start.
+const stillsAtOnce = 3
+
 // stills stores a picture of every phase. A picture that the file cannot give is
 // left out and said so; anything else that goes wrong may be tried again.
 func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info media.Info) (motion.Clip, error) {
+	p.move(clip.Index, 1, "", "key frames")
+	keys, errs := make([]string, len(clip.Phases)), make([]error, len(clip.Phases))
+	turn := make(chan struct{}, stillsAtOnce)
+	var wg sync.WaitGroup
+	for n, ph := range clip.Phases {
+		turn <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turn }()
+			defer func() { // a panic here would end the process, and every other pass with it
+				if r := recover(); r != nil {
+					errs[n] = fmt.Errorf("panic: %v", r)
+				}
+			}()
+			keys[n], errs[n] = p.still(ctx, clip.Index, ph, src, info)
+		})
+	}
+	wg.Wait()
 	for n := range clip.Phases {
 		ph := &clip.Phases[n]
-		p.move(clip.Index, 1, "", "key frames")
-		jpeg, err := p.d.Vision.Still(ctx, src, info, ph.Time, stillWidth)
 		var refused *media.Refusal
-		if errors.As(err, &refused) {
+		switch {
+		case errors.As(errs[n], &refused):
 			p.log.Warn("no picture of a phase", "clip", clip.Index, "phase", string(ph.Name), "reason", string(refused.Code))
 			clip.Warnings = append(clip.Warnings, fmt.Sprintf("no picture could be read at %s", ph.Name))
-			continue
+		case errs[n] != nil:
+			return clip, fmt.Errorf("picture at %s: %w", ph.Name, errs[n])
 		}
-		if err != nil {
-			return clip, fmt.Errorf("picture at %s: %w", ph.Name, err)
-		}
-		key := names.FrameKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence, clip.Index, string(ph.Name))
-		if err := p.store.put(ctx, key, "image/jpeg", "", jpeg); err != nil {
-			return clip, err
-		}
-		ph.FrameKey = key
+		ph.FrameKey = keys[n]
 	}
 	return clip, nil
+}
+
+// still stores the picture of one phase and gives its key.
+func (p *pass) still(ctx context.Context, clip int, ph motion.Phase, src string, info media.Info) (string, error) {
+	jpeg, err := p.d.Vision.Still(ctx, src, info, ph.Time, stillWidth)
+	if err != nil {
+		return "", err
+	}
+	p.keeper.progress.pulse()
+	key := names.FrameKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence, clip, string(ph.Name))
+	return key, p.store.put(ctx, key, "image/jpeg", "", jpeg)
 }

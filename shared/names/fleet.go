@@ -8,6 +8,7 @@ const (
 	BalancerPort     = 80
 	WorkerCPU        = 2048 // 1024 = 1 vCPU
 	WorkerMemoryMiB  = 4096
+	CoresPerPass     = 2 // a pass reads a picture two ways at once
 	DefaultPoseModel = "full"
 	HealthPath       = "/healthz"
 	MaxWorkers       = 4 // scale-out limit of the fleet

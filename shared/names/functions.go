@@ -49,7 +49,7 @@ const (
 	EnvModels          = "MODELS_DIR"    // folder with the .tflite files
 	EnvORT             = "ORT_LIBRARY"   // path of libonnxruntime.so
 	EnvPoseModel       = "POSE_MODEL"    // lite, full or heavy
-	EnvPasses          = "POSE_PASSES"   // passes a worker runs at once; default: its cores
+	EnvPasses          = "POSE_PASSES"   // passes a worker runs at once; default: one for each CoresPerPass cores
 	EnvPoseURL         = "POSE_URL"      // base URL of the workers' load balancer
 	EnvCallbackKeys    = "CALLBACK_KEYS" // id of the secret with the HMAC keys of callbacks: {"current","previous"}
 	EnvListen          = "POSE_LISTEN"   // address of a worker's HTTP server; default: WorkerPort on every interface

@@ -42,7 +42,8 @@ func main() {
 	if err != nil {
 		wire.Fatal(err)
 	}
-	eng, err := engine.Open(engine.Config{ModelsDir: env[names.EnvModels], ORTLibrary: env[names.EnvORT], Model: env[names.EnvPoseModel]})
+	eng, err := engine.Open(engine.Config{ModelsDir: env[names.EnvModels], ORTLibrary: env[names.EnvORT], Model: env[names.EnvPoseModel],
+		Threads: max(1, runtime.NumCPU()/passes)})
 	if err != nil {
 		wire.Fatal(err)
 	}
@@ -89,11 +90,12 @@ func deps(env map[string]string, passes int, eng *engine.Engine) poseworker.Deps
 	return d
 }
 
-// passes is how many passes run at once: one for each core unless set.
+// passes is how many passes run at once: one for each names.CoresPerPass cores
+// unless set.
 func passes() (int, error) {
 	s := os.Getenv(names.EnvPasses)
 	if s == "" {
-		return runtime.NumCPU(), nil
+		return max(1, runtime.NumCPU()/names.CoresPerPass), nil
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > 64 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func real(t testing.TB, model string) vision.Vision {
 			t.Skipf("skipped: %s is not installed (npm ci)", p)
 		}
 	}
-	e, err := engine.Open(engine.Config{ModelsDir: models, ORTLibrary: lib, Model: model})
+	e, err := engine.Open(engine.Config{ModelsDir: models, ORTLibrary: lib, Model: model, Threads: runtime.NumCPU()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"fastbowlinglab/shared/pose"
@@ -77,16 +78,17 @@ next:
 
 // detectAll looks in the whole picture and in square windows along its longer
 // side, since a person far away is too small in the whole.
-func (b *bench) detectAll(p picture, least float64) ([]pose.Person, error) {
-	var all []pose.Person
-	for _, win := range windows(p.w, p.h) {
-		found, err := b.detect(p, win, least)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
+func (t *team) detectAll(p picture, least float64) ([]pose.Person, error) {
+	wins := windows(p.w, p.h)
+	found := make([][]pose.Person, len(wins))
+	err := t.each(len(wins), func(b *bench, i int) (err error) {
+		found[i], err = b.detect(p, wins[i], least)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return distinct(all), nil
+	return distinct(slices.Concat(found...)), nil
 }
 
 func windows(w, h int) []region {

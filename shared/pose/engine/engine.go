@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
 
@@ -18,11 +19,13 @@ type Config struct {
 	ORTLibrary   string // path of libonnxruntime.so
 	Model        string // lite, full or heavy; "" is full
 	DetectorOnly bool   // no landmark model: for the precheck
+	Threads      int    // readings of one picture that run side by side; 0 is 1
 }
 
 // Engine holds the loaded models. It may be used by several goroutines.
 type Engine struct {
 	model     string
+	threads   int // of one pass
 	detector  *session
 	landmarks *session // nil with DetectorOnly
 }
@@ -37,7 +40,7 @@ func Open(cfg Config) (*Engine, error) {
 	if !ok {
 		return nil, fmt.Errorf("open pose engine: there is no model %q (lite, full, heavy)", cfg.Model)
 	}
-	e := &Engine{model: model}
+	e := &Engine{model: model, threads: max(1, cfg.Threads)}
 	err := func() error {
 		if err := initialise(cfg.ORTLibrary); err != nil {
 			return err
@@ -82,18 +85,48 @@ func (e *Engine) Name() string {
 	return fmt.Sprintf("blazepose-tracker%d/onnxruntime-%s", stateVersion, ort.GetVersion())
 }
 
+// Inference is the processor time that the models have taken, and how often they
+// ran, since the engine was opened.
+func (e *Engine) Inference() (cpu time.Duration, runs int64) {
+	for _, s := range []*session{e.detector, e.landmarks} {
+		if s != nil {
+			cpu += time.Duration(s.cpu.Load())
+			runs += s.runs.Load()
+		}
+	}
+	return cpu, runs
+}
+
+// Exercise runs the landmark model so many times on an empty picture, as many at
+// once as a pass does: what a pass would take if it did nothing else.
+func (e *Engine) Exercise(runs int) error {
+	t, err := e.landmarks.team(e.threads)
+	if err != nil {
+		return fmt.Errorf("exercise: %w", err)
+	}
+	defer t.close()
+	return t.each(e.threads, func(b *bench, i int) error {
+		for n := i; n < runs; n += e.threads {
+			if err := b.run(); err != nil {
+				return fmt.Errorf("exercise: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
 // Model is the landmark model: lite, full or heavy.
 func (e *Engine) Model() string { return e.model }
 
 // Detect finds the people in a picture, best first, whom the detector gives a
 // score of at least least.
 func (e *Engine) Detect(img image.Image, least float64) ([]pose.Person, error) {
-	b, err := e.detector.bench()
+	t, err := e.detector.team(e.threads)
 	if err != nil {
 		return nil, fmt.Errorf("detect: %w", err)
 	}
-	defer b.close()
-	found, err := b.detectAll(pictureOf(img), least)
+	defer t.close()
+	found, err := t.detectAll(pictureOf(img), least)
 	if err != nil {
 		return nil, fmt.Errorf("detect: %w", err)
 	}

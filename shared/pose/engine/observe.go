@@ -28,7 +28,7 @@ type observation struct {
 // observer reads frames one after the other. Its state is the region in which
 // the bowler is expected, in fractions of the width.
 type observer struct {
-	bench  *bench
+	team   *team
 	target target
 	width  float64 // displayed, pixels
 	last   *region // the bowler's, in the frame before; nil when not tracked
@@ -76,25 +76,31 @@ func (o *observer) observe(p picture, index int, t float64) (observation, error)
 // mistakes differently then, a left arm for a right one above all. Where the
 // two differ it is asked twice more, with the region turned a little.
 func (o *observer) read(p picture, r region) ([]body, error) {
-	plain, err := o.bench.landmarks(p, r, false)
-	if err != nil || plain.score < presenceMin/2 {
-		return []body{plain}, err
-	}
-	mirrored, err := o.bench.landmarks(p, r, true)
+	var two, tilted [2]body
+	err := o.team.each(2, func(b *bench, i int) (err error) {
+		two[i], err = b.landmarks(p, r, i == 1)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	bodies := []body{plain, mirrored}
-	if apart(plain, mirrored) <= agree {
-		return bodies, nil
+	if two[0].score < presenceMin/2 {
+		return two[:1], nil
 	}
-	for _, a := range [...]float64{tilt, -tilt} {
+	if apart(two[0], two[1]) <= agree {
+		return two[:], nil
+	}
+	err = o.team.each(2, func(b *bench, i int) (err error) {
 		q := r
-		q.Angle += a
-		b, err := o.bench.landmarks(p, q, false)
-		if err != nil {
-			return nil, err
-		}
+		q.Angle += [...]float64{tilt, -tilt}[i]
+		tilted[i], err = b.landmarks(p, q, false)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	bodies := two[:]
+	for _, b := range tilted {
 		if b.score >= presenceMin {
 			bodies = append(bodies, b)
 		}

@@ -34,16 +34,16 @@ type sighting struct {
 
 // scout finds the people at every look.
 func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]sighting, error) {
-	b, err := e.detector.bench()
+	t, err := e.detector.team(e.threads)
 	if err != nil {
 		return nil, fmt.Errorf("scout: %w", err)
 	}
-	defer b.close()
+	defer t.close()
 	var looks [][]sighting
 	var before thumbnail
 	var cx, cy float64 // camera's way so far, in widths
 	every := min(max(scoutEvery, info.Duration/scoutMost), scoutSeldom)
-	err = media.Glance(ctx, src, info, every, scoutSide, func(f media.Frame) error {
+	look := func(f media.Frame) error {
 		p := picture{f.Width, f.Height, f.Pix}
 		now := thumbnailOf(p)
 		if len(looks) > 0 {
@@ -51,7 +51,7 @@ func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]si
 			cx, cy = cx+dx, cy+dy
 		}
 		before = now
-		people, err := b.detectAll(p, detectorMin)
+		people, err := t.detectAll(p, detectorMin)
 		if err != nil {
 			return fmt.Errorf("scout: %w", err)
 		}
@@ -64,6 +64,12 @@ func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]si
 		}
 		looks = append(looks, seen)
 		return nil
+	}
+	err = ahead(ctx, look, func(ctx context.Context, alloc func(int) []byte, give func(media.Frame) error) error {
+		return media.Glance(ctx, src, info, every, scoutSide, func(f media.Frame) error {
+			f.Pix = append(alloc(len(f.Pix))[:0], f.Pix...) // valid only inside this call
+			return give(f)
+		})
 	})
 	return looks, err
 }

@@ -3,8 +3,12 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
 
@@ -38,7 +42,9 @@ func initialise(library string) error {
 type session struct {
 	s    *ort.DynamicAdvancedSession
 	h, w int
-	outs []tflite.Output
+
+	cpu, runs atomic.Int64 // nanoseconds of processor time in the model, and how often it ran
+	outs      []tflite.Output
 }
 
 // newSession turns weights into a session that gives the wanted outputs.
@@ -146,7 +152,23 @@ func (b *bench) run() error {
 	for i, t := range b.outs {
 		outs[i] = t
 	}
-	return b.s.s.Run([]ort.Value{b.in}, outs)
+	runtime.LockOSThread() // a session runs in the thread that calls it
+	defer runtime.UnlockOSThread()
+	begun := threadCPU()
+	err := b.s.s.Run([]ort.Value{b.in}, outs)
+	b.s.cpu.Add(int64(threadCPU() - begun))
+	b.s.runs.Add(1)
+	return err
+}
+
+// threadCPU is the processor time of the calling thread, 0 where it cannot be had.
+func threadCPU() time.Duration {
+	const rusageThread = 1 // RUSAGE_THREAD
+	var u syscall.Rusage
+	if err := syscall.Getrusage(rusageThread, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func (b *bench) input() []float32       { return b.in.GetData() }

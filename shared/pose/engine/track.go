@@ -11,9 +11,6 @@ import (
 	"fastbowlinglab/shared/pose"
 )
 
-// readAhead is how many decoded pictures may wait for the model.
-const readAhead = 4
-
 // jump is how far the hips may move from one frame to the next, in torso
 // lengths (about a body's width) for each thirtieth of a second.
 const jump = 1.0
@@ -51,13 +48,13 @@ func (e *Engine) Track(ctx context.Context, src string, info media.Info, after *
 			s.Chunk = longChunk
 		}
 	}
-	b, err := e.landmarks.bench()
+	readers, err := e.landmarks.team(e.threads)
 	if err != nil {
 		return fmt.Errorf("track: %w", err)
 	}
-	defer b.close()
+	defer readers.close()
 	t := &tracker{info: info, state: s, index: index, emit: emit,
-		observer: observer{bench: b, target: s.Target, width: float64(info.Width), last: s.Region}}
+		observer: observer{team: readers, target: s.Target, width: float64(info.Width), last: s.Region}}
 	return t.run(ctx, src)
 }
 
@@ -73,48 +70,13 @@ type tracker struct {
 	regions []*region     // the observer's, after each of them
 }
 
-// run decodes on one goroutine and reads the pictures on this one.
+// run decodes ahead of the observer.
 func (t *tracker) run(ctx context.Context, src string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	frames := make(chan media.Frame, readAhead)
-	free := make(chan []byte, readAhead+2)
-	decoded := make(chan error, 1)
-	go func() {
-		defer close(frames)
-		opt := media.Options{MaxSide: t.state.Target.Side, Seen: t.state.Next, LastSeen: t.state.Time,
-			Alloc: func(n int) []byte {
-				select {
-				case b := <-free:
-					if len(b) == n {
-						return b
-					}
-				default:
-				}
-				return make([]byte, n)
-			}}
-		decoded <- media.Frames(ctx, src, t.info, opt, func(f media.Frame) error {
-			select {
-			case frames <- f:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	}()
-	for f := range frames {
-		err := t.take(f)
-		if err != nil {
-			cancel()
-			<-decoded
-			return err
-		}
-		select {
-		case free <- f.Pix:
-		default:
-		}
-	}
-	if err := <-decoded; err != nil {
+	err := ahead(ctx, t.take, func(ctx context.Context, alloc func(int) []byte, give func(media.Frame) error) error {
+		opt := media.Options{MaxSide: t.state.Target.Side, Seen: t.state.Next, LastSeen: t.state.Time, Alloc: alloc}
+		return media.Frames(ctx, src, t.info, opt, give)
+	})
+	if err != nil {
 		return err
 	}
 	return t.settle(len(t.pending), true)
