@@ -54,7 +54,9 @@ func stale(off func(*virtual.Options)) func(*virtual.Options) {
 // StaleReads lets every state of an execution read an analysis as still open,
 // however it stands.
 func StaleReads(o *virtual.Options) {
-	staleReads(o, func(actor string) bool { return !strings.HasPrefix(actor, "notice/") && !strings.HasPrefix(actor, "test") })
+	staleReads(o, func(actor string) bool {
+		return !strings.HasPrefix(actor, "notice/") && !strings.HasPrefix(actor, "test")
+	})
 }
 
 func staleReads(o *virtual.Options, by func(actor string) bool) {
@@ -102,7 +104,11 @@ func endWithoutKeys(table names.Table) func(*request) {
 	}
 }
 
-// Guards lists every guard that can be switched off.
+// Guards lists every guard that can be switched off. Not in it is effect's "a claim
+// is taken over exactly as it was seen": two callers that take one effect over at
+// the same time cannot meet here, since one execution at a time holds an
+// analysis. The library promises it to everybody: integration/explorer and
+// integration/histories see it break.
 func Guards() []Guard {
 	return []Guard{
 		{"end-condition", "whoever comes second finds the end: neither by the read nor by the condition of its write", "I1", 40,
@@ -152,11 +158,6 @@ func Guards() []Guard {
 		}},
 		{"effect-claim", "a paid call's key is claimed where there is none", "I5", 60, rewriting(func(r *request) {
 			if w := r.only("PutItem", names.Effects); w != nil && strings.Contains(w.cond(), "attribute_not_exists") {
-				r.dropCondition(0)
-			}
-		})},
-		{"effect-takeover", "a claim is taken over exactly as it was seen", "I5", 400, rewriting(func(r *request) {
-			if w := r.only("PutItem", names.Effects); w != nil && strings.Contains(w.cond(), ":fence") {
 				r.dropCondition(0)
 			}
 		})},
