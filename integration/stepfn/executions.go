@@ -67,7 +67,7 @@ func (e *Engine) StartExecution(in StartExecutionInput) (StartExecutionOutput, e
 	if err := e.usable(); err != nil {
 		return none, err
 	}
-	m, err := e.findMachine(in.StateMachineARN)
+	m, rev, err := e.resolve(in.StateMachineARN, in.Name)
 	if err != nil {
 		return none, err
 	}
@@ -83,7 +83,7 @@ func (e *Engine) StartExecution(in StartExecutionInput) (StartExecutionOutput, e
 		}
 		return none, apiErr(CodeExecutionAlreadyExists, "Execution Already Exists: '%s'", arn)
 	}
-	l := startLine{kindStart, arn, name, m.arn, m.latest().number, in.Input, Time{now()}}
+	l := startLine{kindStart, arn, name, m.arn, rev.number, in.Input, Time{now()}}
 	if err := e.write(l); err != nil {
 		return none, e.usable()
 	}

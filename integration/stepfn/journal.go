@@ -22,6 +22,8 @@ const (
 	kindMachine = "machine"
 	kindStart   = "start"
 	kindEvent   = "event"
+	kindVersion = "version"
+	kindAlias   = "alias"
 )
 
 // machineLine records a new state machine or a new revision of one.
@@ -169,6 +171,18 @@ func (e *Engine) take(line []byte) error {
 		if r.Token != "" {
 			e.tokens[r.Token] = closedToken() // until its state waits again
 		}
+	case kindVersion:
+		var l versionLine
+		if err := strict(line, &l); err != nil {
+			return err
+		}
+		return e.applyVersion(l)
+	case kindAlias:
+		var l aliasLine
+		if err := strict(line, &l); err != nil {
+			return err
+		}
+		return e.applyAlias(l)
 	default:
 		return fmt.Errorf("kind %q is unknown", head.Kind)
 	}

@@ -18,6 +18,8 @@ type machine struct {
 	revisions  []*revision
 	executions []*execution // in the order of their starts
 	unnamed    int          // executions that were given a derived name
+	versions   []published
+	aliases    map[string]*alias
 }
 
 type revision struct {
