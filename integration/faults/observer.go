@@ -42,12 +42,14 @@ type observer struct {
 	saved    map[string]int64 // fence under which a checkpoint was first saved, by analysis, attempt and id
 	mails    map[string]int   // by analysis and kind
 	proceeds map[string]string
+	owners   map[string]string // the worker that claimed, by analysis and fence
+	healthy  func(worker string) bool
 	wins     map[string][]names.EndOut // answers that said "won", by analysis
 }
 
 func newObserver() *observer {
 	return &observer{rows: map[string]analysis.Row{}, items: map[string]map[string]ddb.AttributeValue{}, closeBy: map[string]time.Time{}, jobs: map[string]posejob.Job{},
-		saved: map[string]int64{}, mails: map[string]int{}, proceeds: map[string]string{}, wins: map[string][]names.EndOut{}}
+		saved: map[string]int64{}, mails: map[string]int{}, proceeds: map[string]string{}, owners: map[string]string{}, wins: map[string][]names.EndOut{}}
 }
 
 // violation notes one; the caller holds the lock.
@@ -210,8 +212,15 @@ func (o *observer) job(c *virtual.Cloud, id string, call virtual.Call) {
 	if j.Fence > was.Fence && was.State == posejob.Claimed && was.Attempt == j.Attempt && time.Now().Before(was.Until.Add(-names.ClockSkew/2)) {
 		o.violation("I6", "%s was claimed under fence %d while fence %d held until %s", id, j.Fence, was.Fence, was.Until)
 	}
+	if j.Fence > was.Fence {
+		before := o.owners[fmt.Sprint(id, was.Fence)]
+		if was.State == posejob.Claimed && was.Attempt == j.Attempt && o.healthy(before) {
+			o.violation("I6", "%s was taken over from %s, which lives and was never stopped", id, before)
+		}
+		o.owners[fmt.Sprint(id, j.Fence)] = call.Actor
+	}
 	if call.Op == "UpdateItem" {
-		if f, ok := fenceOf(call.Body); ok && f != j.Fence {
+		if f, ok := fenceOf(call.Original); ok && f != j.Fence {
 			o.violation("I6", "a write under fence %d reached the job of %s, which is at fence %d", f, id, j.Fence)
 		}
 	}

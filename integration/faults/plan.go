@@ -43,6 +43,18 @@ func (p *Plan) fire(kind, id string) bool {
 	return true
 }
 
+// stopped reports whether the actor was ever stopped for a while.
+func (p *Plan) stopped(actor string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for f := range p.fired {
+		if f.Kind == string(virtual.Paused) && strings.HasPrefix(f.ID, actor+" ") {
+			return true
+		}
+	}
+	return false
+}
+
 // event tells whether something of the schedule itself happens.
 func (p *Plan) event(kind, id string, chance float64) bool {
 	return p.dice.Chance(chance, kind+" "+id) && p.fire(kind, id)

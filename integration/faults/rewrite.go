@@ -176,6 +176,15 @@ func anyName() func(virtual.Call) [][]byte {
 
 // hideCheckpoints takes the checkpoints out of a pose job as it is read.
 func hideCheckpoints(c virtual.Call, reply []byte) []byte {
+	return jobAsRead(c, reply, "checkpoints", map[string]any{"M": map[string]any{}})
+}
+
+// ranOut puts the end of a pose job's lease into the past as it is read.
+func ranOut(c virtual.Call, reply []byte) []byte {
+	return jobAsRead(c, reply, "until", map[string]any{"S": "2020-01-01T00:00:00.000Z"})
+}
+
+func jobAsRead(c virtual.Call, reply []byte, attr string, value any) []byte {
 	if c.Op != "GetItem" || c.Table() != strings.TrimPrefix(names.PoseJobs.Name, names.Prefix) {
 		return nil
 	}
@@ -184,9 +193,9 @@ func hideCheckpoints(c virtual.Call, reply []byte) []byte {
 		return nil
 	}
 	item, _ := m["Item"].(map[string]any)
-	if item["checkpoints"] == nil {
+	if item[attr] == nil {
 		return nil
 	}
-	item["checkpoints"] = map[string]any{"M": map[string]any{}}
+	item[attr] = value
 	return encode(m)
 }

@@ -50,15 +50,17 @@ type world struct {
 	passes  *passes
 	mu      sync.Mutex
 	planted map[string]bool // executions that the schedule itself started beside the system
+	workers map[string]*virtual.Proc
 	wanted  map[string]bool // analyses that a client holds an id of
 }
 
 // Run plays one schedule on an empty database.
 func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
-	w := &world{plan: NewPlan(seed, opt.Only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, wanted: map[string]bool{}}
+	w := &world{plan: NewPlan(seed, opt.Only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, workers: map[string]*virtual.Proc{}, wanted: map[string]bool{}}
 	d := w.plan.dice
 	res := Result{Seed: seed, Ends: map[analysis.Status]int{}}
 	start := time.Time{}
+	w.obs.healthy = w.healthy
 	vo := virtual.Options{
 		Seed: seed, Faults: w.plan.request, Invocations: w.plan.invocation, Events: w.plan.events, Skew: w.plan.skew,
 		Observe: w.obs.observe, Answered: w.obs.answered, Model: w.model, Keep: opt.Keep,
@@ -68,6 +70,9 @@ func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 			// Odd times, so that a chunk and a renewal never fall on one instant: which
 			// of two goroutines of a process then comes first is nobody's to say.
 			each := []time.Duration{503 * time.Millisecond, 3017 * time.Millisecond, 25013 * time.Millisecond, 91007 * time.Millisecond}[d.IntN(4, "chunk")]
+			w.mu.Lock()
+			w.workers[p.Name] = p
+			w.mu.Unlock()
 			return sight{virtual.Sight{Chunks: 2 + d.IntN(6, "chunks"), Each: each}, p, w.passes}
 		},
 		After: func(c *virtual.Cloud) {
@@ -84,6 +89,14 @@ func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 	res.Fired = w.plan.Fired()
 	res.Violations = w.obs.found
 	return res
+}
+
+// healthy reports whether a worker lives and was never stopped.
+func (w *world) healthy(worker string) bool {
+	w.mu.Lock()
+	p := w.workers[worker]
+	w.mu.Unlock()
+	return p != nil && !p.Dead() && !w.plan.stopped(worker)
 }
 
 // finish reads what the world came to.
@@ -171,6 +184,13 @@ func (w *world) client(c *virtual.Cloud, key string) {
 		w.insist(ctx, func() error { return c.StartExecution(ctx, id, 1) })
 	}
 	var things sync.WaitGroup
+	if w.plan.event(doSecondOwner, key, 0.25) {
+		things.Go(func() {
+			ctx := virtual.As(context.Background(), "client-queue/"+key)
+			pause(ctx, d.Between(time.Minute, 5*time.Minute, "second "+key))
+			_ = c.SendClaimCheck(ctx, id)
+		})
+	}
 	for k := range d.IntN(5, "things "+key) {
 		things.Go(func() { w.thing(c, id, fmt.Sprintf("%s/%d", key, k)) })
 	}

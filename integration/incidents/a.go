@@ -22,7 +22,7 @@ import (
 const idleTimeout = 60 * time.Second
 
 // guardsOfA are what the system of that day did not have.
-var guardsOfA = []string{"notice-key", "effect-claim", "effect-owner"}
+var guardsOfA = []string{"notice-key", "effect-claim"}
 
 // A plays incident A: an orchestrator has a report made behind the load balancer,
 // is answered 504 after 60 s, and asks again 25 to 65 s later, five times; each
@@ -62,6 +62,7 @@ func A(t *testing.T, guards bool) Row {
 			t.Fatal(err)
 		}
 		faults.BeginAnyway(&opt)
+		faults.RecordAnyway(&opt)
 		faults.StaleReads(&opt)
 	}
 	virtual.Run(t, opt, func(c *virtual.Cloud) {

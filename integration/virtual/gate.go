@@ -309,7 +309,7 @@ func (g *Gate) send(c *call) *http.Response {
 		}
 		if g.after != nil {
 			done := c.Call
-			done.Body = b
+			done.Body, done.Original = b, c.Body
 			g.after(done)
 		}
 	}

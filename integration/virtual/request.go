@@ -20,6 +20,9 @@ type Call struct {
 	// ID names the request across runs: actor, operation, table, and the how
 	// manieth of these it is. It holds neither a time nor anything random.
 	ID string
+	// Original is the body as its client sent it, where a guard is switched off and
+	// another was carried out.
+	Original []byte
 }
 
 // Table is the first table that a DynamoDB request names, without its prefix.

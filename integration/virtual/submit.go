@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
@@ -59,6 +60,14 @@ func (c *Cloud) Submit(ctx context.Context, key string) (string, error) {
 		return row.AnalysisID, fmt.Errorf("queue: %w", err)
 	}
 	return row.AnalysisID, nil
+}
+
+// SendClaimCheck sends a claim check once more, as a queue that delivers at least
+// once does.
+func (c *Cloud) SendClaimCheck(ctx context.Context, id string) error {
+	url := QueueURL
+	_, err := sqs.NewFromConfig(c.Config).SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &id})
+	return err
 }
 
 // StartExecution starts the execution of an attempt through the API.
