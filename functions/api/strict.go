@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -22,8 +23,14 @@ func strict(b []byte, like reflect.Type) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
-	return walk(dec, like, "body", 0)
+	if err := walk(dec, like, "body", 0); !errors.Is(err, errMalformed) {
+		return err
+	}
+	return nil // the decoder that comes after says how
 }
+
+// errMalformed ends the walk: after it a decoder says More for ever.
+var errMalformed = errors.New("malformed JSON")
 
 // walk reads one value. like is nil where the type is not known: the decoder
 // that comes after complains of that.
@@ -33,7 +40,7 @@ func walk(dec *json.Decoder, like reflect.Type, at string, depth int) error {
 	}
 	tok, err := dec.Token()
 	if err != nil {
-		return nil // malformed: the decoder that comes after says how
+		return errMalformed
 	}
 	switch tok {
 	case nil:
@@ -50,7 +57,14 @@ func walk(dec *json.Decoder, like reflect.Type, at string, depth int) error {
 				return err
 			}
 		}
-		_, _ = dec.Token() // the closing bracket, or malformed
+		return closing(dec)
+	}
+	return nil
+}
+
+func closing(dec *json.Decoder) error {
+	if _, err := dec.Token(); err != nil {
+		return errMalformed
 	}
 	return nil
 }
@@ -61,7 +75,7 @@ func walkObject(dec *json.Decoder, like reflect.Type, at string, depth int) erro
 	for dec.More() {
 		tok, err := dec.Token()
 		if err != nil {
-			return nil
+			return errMalformed
 		}
 		name, _ := tok.(string)
 		if seen[name] {
@@ -76,8 +90,7 @@ func walkObject(dec *json.Decoder, like reflect.Type, at string, depth int) erro
 			return err
 		}
 	}
-	_, _ = dec.Token()
-	return nil
+	return closing(dec)
 }
 
 // members are the JSON members of a struct type, by their exact names.
