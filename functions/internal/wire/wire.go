@@ -66,6 +66,7 @@ func Lambda() aws.Config {
 		Region:      env["AWS_REGION"],
 		Credentials: credentials.NewStaticCredentialsProvider(env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], os.Getenv("AWS_SESSION_TOKEN")),
 		Retryer:     noRetries,
+		AppID:       os.Getenv("AWS_SDK_UA_APP_ID"),
 	}
 	if url := os.Getenv("AWS_ENDPOINT_URL"); url != "" {
 		cfg.BaseEndpoint = &url
