@@ -57,6 +57,7 @@ func (s Store) move(from, to string, part []Entry) []ddb.TransactWriteItem {
 		kind, cause, _ := strings.Cut(e.Entry, "#")
 		moved := e
 		moved.AthleteID, moved.Reason = to, ""
+		moved.By, _, _ = strings.Cut(e.By, "#") // what follows names an execution, or the athlete
 		if e.AnalysisID != "" {
 			cause = "erased-" + digest(to, e.AnalysisID)
 			moved.AnalysisID = cause
