@@ -9,7 +9,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 18,20,22
 STATE     := .local
 BIN       := $(STATE)/bin
 DIST      := $(STATE)/dist
-ZIPFNS    := api begin wake queuejob probe postjob awaitpose callback findings coaching render deliver reject settle notify feedback erase reconcile
+ZIPFNS    := api begin wake queuejob probe postjob awaitpose callback findings coaching render deliver reject settle notify feedback erase reconcile audit backfill nightly watch operator
 LDFLAGS   := -s -w
 TAGS      := lambda.norpc
 
@@ -21,7 +21,7 @@ ARGS ?=
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
 quoted = '$(subst ','\'',$(value $1))'
 
-.PHONY: help setup setup-tests functions dist image-context image synth cost demo up test lint sizes bench clean
+.PHONY: chaos incidents help setup setup-tests functions dist image-context image synth cost demo up test lint sizes bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,22 @@ up: functions ## the embedded cloud stays up; prints endpoint, API address, a to
 test: setup-tests functions dist ## set-up, then every test; what .ci/run calls
 	@go vet ./...
 	@go tool gotestsum --format pkgname-and-test-fails --hide-summary=output -- -timeout 20m ./...
+
+RUNS ?= 1000
+SEED ?= 1
+OFF  ?=
+GO_TEST_CHAOS := go test -count=1 -timeout 120m ./integration/faults -run 'TestChaos$$' -v
+
+chaos: setup ## fault campaign in virtual time (RUNS, SEED; OFF=guard switches one off and must find a violation); last line JSON
+	@mkdir -p $(STATE); rm -f $(STATE)/chaos.json
+	@$(GO_TEST_CHAOS) -args -chaos.runs=$(RUNS) -chaos.seed=$(SEED) -chaos.off='$(OFF)' -chaos.out=$(CURDIR)/$(STATE)/chaos.json >$(STATE)/chaos.log 2>&1; code=$$?; \
+	grep -E 'violated|replay:|suffice|^ +[a-z_]+ +(an-|worker|client|notice|ended|reconcile|events)|no guard|panic|is off and' $(STATE)/chaos.log || true; \
+	if [ -f $(STATE)/chaos.json ]; then cat $(STATE)/chaos.json; else tail -n 30 $(STATE)/chaos.log; fi; exit $$code
+
+incidents: setup ## incidents A, B and C with guards off and on, as a table and as JSON lines
+	@mkdir -p $(STATE); rm -f $(STATE)/incidents.txt
+	@go test -count=1 ./integration/incidents -run 'TestIncidents$$' -args -incidents.out=$(CURDIR)/$(STATE)/incidents.txt >$(STATE)/incidents.log 2>&1; code=$$?; \
+	if [ -f $(STATE)/incidents.txt ]; then cat $(STATE)/incidents.txt; fi; [ $$code = 0 ] || tail -n 30 $(STATE)/incidents.log; exit $$code
 
 lint: setup-tests ## gofmt, vet, staticcheck, shellcheck, asl-validator
 	@test -z "$$(gofmt -l functions shared integration statemachine $$(test -d infra && echo infra))" || { gofmt -l functions shared integration statemachine infra; echo 'lint: run gofmt -w on these files'; exit 1; }

@@ -122,6 +122,14 @@ var programs = map[string][]Statement{
 		{Sid: "Versions", Actions: []string{"s3:ListBucketVersions"}, Resources: []string{bucketARN}},
 		executions("StopExecution"),
 	},
+	names.FnAudit: {
+		table("Analyses", names.Analyses, "GetItem", "Scan"),
+		table("Credits", names.Credits, "GetItem", "Query", "Scan"),
+		table("Notices", names.Notices, "GetItem", "Query", "Scan"),
+		table("Effects", names.Effects, "Scan"),
+		table("Usage", names.Usage, "Query"),
+		objects("Audits", names.PrefixAudits, "PutObject"),
+	},
 	names.FnReconcile: append(tell(),
 		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
 		index("Open", names.Analyses, names.IndexOpen),
@@ -134,6 +142,30 @@ var programs = map[string][]Statement{
 		start(),
 		executions("DescribeExecution", "StopExecution"),
 	),
+	names.FnBackfill: redo("BatchGetItem"),
+	names.FnNightly:  redo(),
+	names.FnOperator: {
+		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
+		index("Open", names.Analyses, names.IndexOpen),
+		table("Credits", names.Credits, "PutItem", "Query", "UpdateItem"),
+		table("Effects", names.Effects, "GetItem", "PutItem", "UpdateItem"),
+		table("Runs", names.Runs, "GetItem", "Query", "UpdateItem"),
+		index("OpenRuns", names.Runs, names.IndexOpen),
+		table("Usage", names.Usage, "Query"),
+		index("UsageByDay", names.Usage, names.IndexByDay),
+		table("Prices", names.Prices, "Query"),
+		{Sid: "Queue", Actions: []string{"sqs:SendMessage"}, Resources: []string{QueueARN(names.PoseQueue.Name)}},
+		{Sid: "DeadLetters", Actions: []string{"sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"},
+			Resources: []string{QueueARN(names.PoseQueue.DeadLetter)}},
+		start(),
+		executions("DescribeExecution", "StopExecution"),
+		{Sid: "Batches", Actions: []string{"states:DescribeExecution"}, Resources: []string{
+			executionsARN + names.MachineBackfill + ":*", executionsARN + names.MachineNightly + ":*"},
+			Reason: "runs are named when they are started"},
+	},
+	names.FnWatch: {
+		index("OpenRuns", names.Runs, names.IndexOpen),
+	},
 	names.PoseWorker: {
 		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
 		table("PoseJobs", names.PoseJobs, "GetItem", "UpdateItem"),
@@ -156,6 +188,18 @@ func Of(program string) ([]Statement, error) {
 		return nil, fmt.Errorf("program %s has no statements in infra/access: what it does in AWS has to be written there", program)
 	}
 	return s, nil
+}
+
+// redo is what the functions of the batch machines do: keep runs under a lease,
+// tag delivered analyses with a model's help, and write the tags.
+func redo(bulk ...string) []Statement {
+	return append(paid("tags"),
+		index("ByEndDay", names.Analyses, names.IndexByEndDay),
+		table("Runs", names.Runs, append(bulk, "ConditionCheckItem", "GetItem", "PutItem", "Query", "UpdateItem")...),
+		index("OpenRuns", names.Runs, names.IndexOpen),
+		table("Tags", names.Tags, "ConditionCheckItem", "PutItem", "Query"),
+		objects("Work", names.PrefixWork, "GetObject", "PutObject"),
+	)
 }
 
 // Lambda lists what a function may do because of how it is started and where it
@@ -189,14 +233,14 @@ func Lambda(f names.Function) []Statement {
 	return all
 }
 
-// Machine lists what the state machine's role may do. Every version of a
-// function stays allowed, so that a run in flight keeps the versions that its
-// definition names.
-func Machine() []Statement {
+// Machine lists what a state machine's role may do. Every version of a function
+// stays allowed, so that a run in flight keeps the versions that its definition
+// names.
+func Machine(machine string) []Statement {
 	invoke := Statement{Sid: "Invoke", Actions: []string{"lambda:InvokeFunction"},
 		Reason: "every published version: runs in flight keep the versions that their definition names"}
 	for _, f := range names.Functions() {
-		if f.State {
+		if f.In(machine) {
 			invoke.Resources = append(invoke.Resources, FunctionARN(f.Name)+":*")
 		}
 	}
@@ -206,5 +250,13 @@ func Machine() []Statement {
 			Resources: []string{"*"}, Reason: "CloudWatch Logs has no resource level for the delivery of vended logs"},
 		{Sid: "Trace", Actions: []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules", "xray:GetSamplingTargets"},
 			Resources: []string{"*"}, Reason: "X-Ray has no resource level for these actions"},
+	}
+}
+
+// Nightly lists what the schedule of the nightly job may do.
+func Nightly() []Statement {
+	return []Statement{
+		{Sid: "Start", Actions: []string{"states:StartExecution"}, Resources: []string{MachinesARN + names.MachineNightly}},
+		{Sid: "GivenUp", Actions: []string{"sqs:SendMessage"}, Resources: []string{QueueARN(names.EventsDead)}},
 	}
 }

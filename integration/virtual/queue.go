@@ -60,7 +60,7 @@ func (q *queueService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "ReceiveMessage":
 		out := q.receive(in)
 		if len(out) == 0 && in.WaitTimeSeconds > 0 {
-			w.Header().Set(holdHeader, strconv.Itoa(in.WaitTimeSeconds))
+			w.Header().Set(holdHeader, strconv.Itoa(q.wait(in.WaitTimeSeconds)))
 		}
 		writeJSON(w, map[string]any{"Messages": out})
 	case "DeleteMessage":
@@ -118,6 +118,18 @@ func (q *queueService) receive(in sqsRequest) []map[string]any {
 		})
 	}
 	return out
+}
+
+// wait is how long a poll of so many seconds is held: no longer than until the
+// next message becomes visible.
+func (q *queueService) wait(seconds int) int {
+	now := time.Now()
+	for _, m := range q.messages {
+		if in := m.visibleAt.Sub(now); in > 0 {
+			seconds = min(seconds, int((in+time.Second-1)/time.Second))
+		}
+	}
+	return seconds
 }
 
 func (q *queueService) find(receipt string) *message {

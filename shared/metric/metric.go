@@ -21,6 +21,7 @@ const (
 	EffectUnknown    = "EffectUnknown"    // a paid call was sent and its outcome is not known
 	ModelUnavailable = "ModelUnavailable" // a setting names a model that is retired, missing or not allowed; dimension: setting
 	DeadlineReached  = "DeadlineReached"  // the reconciler ended an analysis
+	AuditViolations  = "AuditViolations"  // promises that the audit found broken, 0 where there are none: its heartbeat too
 	Reconciled       = "Reconciled"       // the reconciler finished a pass: its heartbeat
 	ReconcileFailed  = "ReconcileFailed"  // rows that a pass could not repair
 )

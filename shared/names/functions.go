@@ -18,6 +18,7 @@ const (
 	FnSettle    = "settle"
 	FnNotify    = "notify"
 	FnReconcile = "reconcile"
+	FnAudit     = "audit"
 	FnProbe     = "probe"
 	FnPostJob   = "postjob"
 	FnCallback  = "callback"
@@ -87,7 +88,7 @@ func Functions() []Function {
 	an, cr, ef, pj, no := Analyses.Env, Credits.Env, Effects.Env, PoseJobs.Env, Notices.Env
 	end := []string{an, cr, no, pj}
 	ai := []string{an, ef, Usage.Env, Prices.Env, EnvBucket, EnvParameters}
-	return []Function{
+	return append([]Function{
 		{Name: FnAPI, Package: Zip, Timeout: 28 * time.Second, MemoryMB: 512,
 			Env: []string{an, cr, ef, no, pj, Usage.Env, Prices.Env, EnvBucket, EnvStateMachineARN, EnvParameters, EnvIntake,
 				Athletes.Env, Suppressions.Env, Erasures.Env, EnvPaymentsSecret}},
@@ -111,10 +112,12 @@ func Functions() []Function {
 		{Name: FnErase, Package: Zip, Timeout: 300 * time.Second, MemoryMB: 256, Stream: &Erasures, Every: ErasePeriod,
 			Env: []string{an, cr, ef, pj, no, Athletes.Env, Suppressions.Env, Erasures.Env, EnvBucket, EnvStateMachineARN}},
 		{Name: FnCallback, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Env: []string{an, pj, ef, EnvCallbackKeys}},
+		{Name: FnAudit, Package: Zip, Timeout: 600 * time.Second, MemoryMB: 512, Every: AuditPeriod,
+			Env: []string{an, cr, no, ef, Usage.Env, EnvBucket}},
 		{Name: FnReconcile, Package: Zip, Timeout: 120 * time.Second, MemoryMB: 512, Every: ReconcilePeriod,
 			Env: []string{an, cr, no, pj, ef, EnvStateMachineARN, EnvCluster, EnvPoseService, PoseQueue.Env, EnvMailFrom, EnvAPIURL,
 				Athletes.Env, Suppressions.Env, EnvPushTopic}},
-	}
+	}, batchFunctions()...)
 }
 
 // WorkerEnv lists the environment variables of the pose worker.

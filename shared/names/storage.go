@@ -13,6 +13,7 @@ const (
 	PrefixClips   = "clips/"
 	PrefixWork    = "work/"
 	PrefixReports = "reports/"
+	PrefixAudits  = "audits/" // what the audit found, for operators
 )
 
 // ClipKey is where clip n (from 0) of an analysis is uploaded. The athlete's

@@ -20,6 +20,7 @@ const (
 	PoseNoProgress    = 120 * time.Second   // a pass that has not moved for so long is given up
 	StopGrace         = 110 * time.Second   // ECS stop timeout; Fargate allows 120 s
 	ReconcilePeriod   = 5 * time.Minute
+	AuditPeriod       = 24 * time.Hour
 	PoseCallTimeout   = 6 * time.Second // one call through the balancer: a probe, or a post with its claim
 	ALBIdleTimeout    = 900 * time.Second
 	MaxJobVisibility  = 12 * time.Hour // SQS's limit on one message's visibility
