@@ -21,7 +21,17 @@ type decoding struct {
 	width, height int     // of the pictures, as displayed
 	from          float64 // seek here, seconds after the first shown frame; 0 or less for none
 	every         float64 // only about one frame in so many seconds; 0 for all
+	keys          bool    // one picture that needs no other: the last one up to from
 	alloc         func(n int) []byte
+}
+
+// threads of the decoder. Each holds a picture back, which for one picture would
+// mean to read on to the next.
+func (d decoding) threads() string {
+	if d.keys {
+		return "1"
+	}
+	return "2"
 }
 
 // decode runs ffmpeg and gives every picture with its presentation time, in the
@@ -33,14 +43,21 @@ func (s *source) decode(ctx context.Context, info Info, d decoding, fn func(at f
 	}
 	args := []string{"-nostdin", "-hide_banner", "-v", "error", "-copyts"}
 	args = append(args, s.inputArgs(info.Container)...)
-	args = append(args, "-noautorotate", "-threads", "2")
+	args = append(args, "-noautorotate", "-threads", d.threads())
 	if info.limits.MaxPixels > 0 { // a track may change its size on the way
 		args = append(args, "-max_pixels", strconv.Itoa(info.limits.MaxPixels))
+	}
+	if d.keys {
+		args = append(args, "-skip_frame", "nokey", "-noaccurate_seek")
 	}
 	if d.from > 0 {
 		args = append(args, "-ss", strconv.FormatFloat(info.Start-info.FileStart+d.from, 'f', 6, 64))
 	}
-	args = append(args, "-i", s.input, "-map", "0:"+strconv.Itoa(info.Stream), "-an", "-sn", "-dn",
+	args = append(args, "-i", s.input)
+	if d.keys {
+		args = append(args, "-frames:v", "1")
+	}
+	args = append(args, "-map", "0:"+strconv.Itoa(info.Stream), "-an", "-sn", "-dn",
 		"-map_metadata", "-1", "-filter_threads", "1", "-vf", filters, "-fps_mode", "passthrough",
 		"-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1")
 	p, err := start(ctx, true, "ffmpeg", args...)

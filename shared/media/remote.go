@@ -66,7 +66,12 @@ func openRemote(ctx context.Context, u *url.URL) (*source, error) {
 	path := "/" + rand.Text()
 	mux := http.NewServeMux()
 	mux.Handle(path, r)
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: remoteTimeout}
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: remoteTimeout, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+		if t, ok := c.(*net.TCPConn); ok {
+			_ = t.SetWriteBuffer(firstPiece) // else the system keeps megabytes that nobody will read; a hint, no more
+		}
+		return ctx
+	}}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }() // ends with ErrServerClosed
 	return &source{
@@ -158,15 +163,26 @@ func pause(ctx context.Context, try int) bool {
 	}
 }
 
-// copyRange sends bytes first to last to w, asking again from where a broken
-// answer stopped.
+// Pieces in which a range is asked for, doubling: a decoder asks for all the rest
+// of a file and goes elsewhere after a few bytes, and what was on its way by then
+// was read in vain.
+const (
+	firstPiece = 256 << 10
+	mostPiece  = 16 << 20
+)
+
+// copyRange sends bytes first to last to w, in pieces, asking again from where a
+// broken answer stopped.
 func (r *relay) copyRange(w io.Writer, first, last int64) error {
+	piece := int64(firstPiece)
 	for fruitless := 0; first <= last; {
-		res, err := r.get(first, last)
+		to := min(last, first+piece-1)
+		piece = min(2*piece, mostPiece)
+		res, err := r.get(first, to)
 		if err != nil {
 			return err
 		}
-		n, err := copyStalling(w, res.Body, last-first+1)
+		n, err := copyStalling(w, res.Body, to-first+1)
 		res.Body.Close()
 		first += n
 		if errors.Is(err, errWrite) {
@@ -175,7 +191,7 @@ func (r *relay) copyRange(w io.Writer, first, last int64) error {
 		if n > 0 {
 			fruitless = 0
 		}
-		if first <= last {
+		if first <= to {
 			if fruitless++; fruitless >= remoteTries {
 				err := fault.New(fault.Transient, "read clip: the answer broke off at byte %d", first)
 				r.fail(err)

@@ -30,14 +30,22 @@ func Still(ctx context.Context, src string, info Info, at float64, maxWidth int)
 	return out, err
 }
 
-// Sample gives n frames spread evenly over the clip, sought and not decoded up
-// to, at most maxWidth pixels wide as displayed. It gives fewer when the clip
-// has fewer.
+// Sample gives n frames spread evenly over the clip, one for the middle of each
+// nth part, sought and not decoded up to, at most maxWidth pixels wide as
+// displayed. Where the last key frame before the middle is near enough, it is that
+// one, for which nothing else need be decoded: of a 4K clip, the frames from there
+// to the middle would cost more than all the rest. It gives fewer frames when the
+// clip has fewer.
 func Sample(ctx context.Context, src string, info Info, n, maxWidth int) ([]Frame, error) {
 	var out []Frame
 	err := with(ctx, src, func(s *source) error {
+		part := info.Duration / float64(n)
 		for i := range n {
-			f, err := s.frameAt(ctx, info, info.Duration*(float64(i)+0.5)/float64(n), maxWidth)
+			at := part * (float64(i) + 0.5)
+			f, err := s.keyFrame(ctx, info, at, part*nearMiddle, maxWidth)
+			if err == nil && f.Pix == nil {
+				f, err = s.frameAt(ctx, info, at, maxWidth)
+			}
 			if err != nil {
 				return err
 			}
@@ -48,6 +56,29 @@ func Sample(ctx context.Context, src string, info Info, n, maxWidth int) ([]Fram
 		return nil
 	})
 	return out, err
+}
+
+// nearMiddle is how far before the middle of a part its key frame may lie, as a
+// share of the part.
+const nearMiddle = 0.4
+
+// keyFrame gives the last key frame up to at, if it is no more than back before
+// it; a frame without Pix otherwise.
+func (s *source) keyFrame(ctx context.Context, info Info, at, back float64, maxWidth int) (Frame, error) {
+	f := Frame{Index: -1}
+	f.Width, f.Height = info.FitWidth(maxWidth)
+	d := decoding{width: f.Width, height: f.Height, from: at, keys: true}
+	err := s.decode(ctx, info, d, func(pts float64, pix []byte) error {
+		f.Time = math.Round((pts-info.Start)*1e6) / 1e6
+		if f.Time <= at+timeSlack && f.Time >= max(at-back, 0) {
+			f.Pix = pix
+		}
+		return errStop
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		return Frame{}, err
+	}
+	return f, nil
 }
 
 // with opens src for fn and tells a source that broke from a file that is bad.
