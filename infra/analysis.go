@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsses"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
@@ -19,14 +18,6 @@ import (
 
 	"fastbowlinglab/infra/access"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/statemachine"
-)
-
-// How a deploy moves new executions to a new definition: a tenth of them for so
-// many minutes, then all, and back to none when an alarm goes off.
-const (
-	canaryPercent = 10
-	canaryMinutes = 15
 )
 
 // How often what starts a function by itself is tried again.
@@ -43,8 +34,9 @@ const (
 type Analysis struct {
 	awscdk.Stack
 	Functions map[string]awslambda.Function
-	Dead      awssqs.Queue // of stream records, events and schedules
-	Machine   awsstepfunctions.CfnStateMachine
+	Dead      awssqs.Queue                     // of stream records, events and schedules
+	Machine   awsstepfunctions.CfnStateMachine // of analyses
+	version   awsstepfunctions.CfnStateMachineVersion
 	Alias     awsstepfunctions.CfnStateMachineAlias
 	Canary    []awscloudwatch.Alarm // these roll a deploy back
 }
@@ -67,7 +59,9 @@ func NewAnalysis(scope constructs.Construct, props *awscdk.StackProps, s Setting
 			a.sources(fn, d)
 		}
 	}
-	a.machine(d)
+	a.Machine = a.machine(names.MachineAnalysis)
+	a.live(d)
+	a.batch()
 	return a
 }
 
@@ -115,54 +109,6 @@ func (a *Analysis) sources(f names.Function, d *Data) {
 			},
 			Targets: &[]awsevents.IRuleTarget{target},
 		})
-	}
-}
-
-func (a *Analysis) machine(d *Data) {
-	source, err := statemachine.Source(statemachine.Analysis)
-	if err != nil {
-		panic("infra: " + err.Error())
-	}
-	versions := map[string]*string{}
-	for _, f := range names.Functions() {
-		if f.State {
-			versions[f.ARNPlaceholder()] = a.Functions[f.Name].CurrentVersion().FunctionArn()
-		}
-	}
-	log := awslogs.NewLogGroup(a.Stack, jsii.String("MachineLog"), &awslogs.LogGroupProps{
-		LogGroupName: jsii.String("/aws/vendedlogs/states/" + names.StateMachine), Retention: logRetention,
-		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
-	})
-	r := role(a.Stack, "MachineRole", "states.amazonaws.com", access.Machine(), nil, "")
-	a.Machine = awsstepfunctions.NewCfnStateMachine(a.Stack, jsii.String("Machine"), &awsstepfunctions.CfnStateMachineProps{
-		StateMachineName: jsii.String(names.StateMachine), StateMachineType: jsii.String("STANDARD"),
-		RoleArn: r.RoleArn(), DefinitionString: jsii.String(string(source)), DefinitionSubstitutions: versions,
-		TracingConfiguration: &awsstepfunctions.CfnStateMachine_TracingConfigurationProperty{Enabled: jsii.Bool(true)},
-		LoggingConfiguration: &awsstepfunctions.CfnStateMachine_LoggingConfigurationProperty{
-			Level: jsii.String("ALL"), IncludeExecutionData: jsii.Bool(false),
-			Destinations: []any{&awsstepfunctions.CfnStateMachine_LogDestinationProperty{
-				CloudWatchLogsLogGroup: &awsstepfunctions.CfnStateMachine_CloudWatchLogsLogGroupProperty{LogGroupArn: log.LogGroupArn()}}},
-		},
-	})
-	a.Machine.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
-	version := awsstepfunctions.NewCfnStateMachineVersion(a.Stack, jsii.String("Version"), &awsstepfunctions.CfnStateMachineVersionProps{
-		StateMachineArn: a.Machine.AttrArn(), StateMachineRevisionId: a.Machine.AttrStateMachineRevisionId(),
-	})
-	version.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil) // runs in flight keep the version they began with
-	a.Canary = a.canary(d.Alarms)
-	var alarms []*string
-	for _, c := range a.Canary {
-		alarms = append(alarms, c.AlarmName())
-	}
-	a.Alias = awsstepfunctions.NewCfnStateMachineAlias(a.Stack, jsii.String("Alias"), &awsstepfunctions.CfnStateMachineAliasProps{
-		Name: jsii.String(names.MachineAlias),
-		DeploymentPreference: &awsstepfunctions.CfnStateMachineAlias_DeploymentPreferenceProperty{
-			StateMachineVersionArn: version.AttrArn(), Type: jsii.String("CANARY"),
-			Percentage: jsii.Number(canaryPercent), Interval: jsii.Number(canaryMinutes), Alarms: &alarms,
-		},
-	})
-	for _, c := range a.Canary { // an alarm that is not there yet cannot roll back
-		a.Alias.Node().AddDependency(c)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestFigures(t *testing.T) {
 // names versions of functions; neither is ever deleted under a run in flight.
 func TestMachine(t *testing.T) {
 	a := synth(t)["Analysis"]
-	m := a.one(t, "AWS::StepFunctions::StateMachine")
+	m := a.Resources["AnalysisMachine"]
 	kept(t, "state machine", m)
 	source, err := statemachine.Source(statemachine.Analysis)
 	if err != nil {
@@ -94,9 +94,9 @@ func TestMachine(t *testing.T) {
 		}
 		kept(t, p, version)
 	}
-	version := a.one(t, "AWS::StepFunctions::StateMachineVersion")
+	version := a.Resources["AnalysisVersion"]
 	kept(t, "version of the state machine", version)
-	check(t, "version", version.Properties, `{"Fn::GetAtt":["Machine","StateMachineRevisionId"]}`, "StateMachineRevisionId")
+	check(t, "version", version.Properties, `{"Fn::GetAtt":["AnalysisMachine","StateMachineRevisionId"]}`, "StateMachineRevisionId")
 
 	alias := a.one(t, "AWS::StepFunctions::StateMachineAlias")
 	check(t, "alias", alias.Properties, `"live"`, "Name")
@@ -117,6 +117,24 @@ func TestMachine(t *testing.T) {
 	if !strings.Contains(env, "stateMachine:fbl-analysis:live") {
 		t.Errorf("the API starts %s, want the alias", env)
 	}
+}
+
+// TestBatchMachines: backfill and nightly, and when the latter starts.
+func TestBatchMachines(t *testing.T) {
+	a := synth(t)["Analysis"]
+	if n := len(a.of("AWS::StepFunctions::StateMachine")); n != len(statemachine.Names()) {
+		t.Errorf("%d state machines, there are %d definitions", n, len(statemachine.Names()))
+	}
+	for id, m := range a.of("AWS::StepFunctions::StateMachine") {
+		kept(t, id, m)
+		check(t, id, m.Properties, `false`, "LoggingConfiguration", "IncludeExecutionData")
+	}
+	s := a.one(t, "AWS::Scheduler::Schedule").Properties
+	check(t, "nightly", s, `"cron(0 1 * * ? *)"`, "ScheduleExpression")
+	check(t, "nightly", s, `"UTC"`, "ScheduleExpressionTimezone")
+	check(t, "nightly", s, `"OFF"`, "FlexibleTimeWindow", "Mode")
+	check(t, "nightly", s, `{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":2}`, "Target", "RetryPolicy")
+	check(t, "nightly", s, `"{}"`, "Target", "Input")
 }
 
 func TestSources(t *testing.T) {
@@ -175,8 +193,8 @@ func TestLogs(t *testing.T) {
 			check(t, stack+"/"+id, r.Properties, want, "RetentionInDays")
 		}
 	}
-	if want := len(names.Functions()) + 4; groups != want {
-		t.Errorf("%d log groups, want one for each function, worker, machine, API and the network: %d", groups, want)
+	if want := len(names.Functions()) + 6; groups != want {
+		t.Errorf("%d log groups, want one for each function, worker, three machines, API and the network: %d", groups, want)
 	}
 }
 

@@ -100,6 +100,7 @@ func environment(s Settings, d *Data) map[string]*string {
 	v := map[string]*string{
 		names.EnvBucket:          d.Bucket.BucketName(),
 		names.EnvStateMachineARN: sub(access.MachineARN+":"+names.MachineAlias, nil),
+		names.EnvMachinePrefix:   sub(access.MachinesARN, nil),
 		names.EnvCluster:         jsii.String(names.Cluster),
 		names.EnvPoseService:     jsii.String(names.PoseService),
 		names.EnvMailFrom:        jsii.String(s.MailFrom),

@@ -19,14 +19,16 @@ const account = "${AWS::Region}:${AWS::AccountId}:"
 
 // ARNs of what shared/names declares.
 const (
-	MachineARN   = "arn:${AWS::Partition}:states:" + account + "stateMachine:" + names.StateMachine
-	ExecutionARN = "arn:${AWS::Partition}:states:" + account + "execution:" + names.StateMachine
-	ServiceARN   = "arn:${AWS::Partition}:ecs:" + account + "service/" + names.Cluster + "/" + names.PoseService
-	parameterARN = "arn:${AWS::Partition}:ssm:" + account + "parameter" + names.Parameters
-	identityARN  = "arn:${AWS::Partition}:ses:" + account + "identity/*"
-	mailSetARN   = "arn:${AWS::Partition}:ses:" + account + "configuration-set/" + names.MailEventSet
-	pushARN      = "arn:${AWS::Partition}:sns:" + account + names.PushTopic
-	bucketARN    = "arn:${AWS::Partition}:s3:::${Bucket}"
+	MachinesARN   = "arn:${AWS::Partition}:states:" + account + "stateMachine:" + names.Prefix // a machine's name follows
+	MachineARN    = "arn:${AWS::Partition}:states:" + account + "stateMachine:" + names.StateMachine
+	ExecutionARN  = "arn:${AWS::Partition}:states:" + account + "execution:" + names.StateMachine
+	executionsARN = "arn:${AWS::Partition}:states:" + account + "execution:" + names.Prefix
+	ServiceARN    = "arn:${AWS::Partition}:ecs:" + account + "service/" + names.Cluster + "/" + names.PoseService
+	parameterARN  = "arn:${AWS::Partition}:ssm:" + account + "parameter" + names.Parameters
+	identityARN   = "arn:${AWS::Partition}:ses:" + account + "identity/*"
+	mailSetARN    = "arn:${AWS::Partition}:ses:" + account + "configuration-set/" + names.MailEventSet
+	pushARN       = "arn:${AWS::Partition}:sns:" + account + names.PushTopic
+	bucketARN     = "arn:${AWS::Partition}:s3:::${Bucket}"
 )
 
 // TableARN and QueueARN are the ARNs of a declared table and queue.

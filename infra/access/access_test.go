@@ -43,7 +43,9 @@ func TestStatements(t *testing.T) {
 	for program, all := range programs {
 		check(program, all)
 	}
-	check("machine", Machine())
+	for _, m := range []string{names.MachineAnalysis, names.MachineBackfill, names.MachineNightly} {
+		check("machine "+m, Machine(m))
+	}
 	for _, f := range names.Functions() {
 		if _, err := Of(f.Name); err != nil {
 			t.Error(err)

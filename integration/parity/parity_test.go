@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -128,7 +129,7 @@ func TestMachines(t *testing.T) {
 
 func TestFunctions(t *testing.T) {
 	w := start(t)
-	place := local.Place{Endpoint: "http://e", APIURL: "http://a", Root: "/r", Fonts: "/f"}
+	place := local.Place{Endpoint: "http://e", APIURL: "http://a", PoseURL: "http://p", Root: "/r", Fonts: "/f"}
 	values := place.Values()
 	address := func(k string) bool { // where things are differs by its nature
 		v := values[k]
@@ -212,7 +213,7 @@ func ask(t *testing.T, w *world, key string) string {
 	case http.StatusNotFound:
 		return ""
 	case http.StatusUnauthorized:
-		if resp.Header.Get("Content-Type") != "application/problem+json" { // the gateway's own answer
+		if b, err := io.ReadAll(resp.Body); err == nil && strings.TrimSpace(string(b)) == `{"message":"Unauthorized"}` { // the gateway's own words
 			return "JWT"
 		}
 	}
