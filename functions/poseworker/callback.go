@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"fastbowlinglab/shared/callback"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/retry"
 )
 
 // Callback tells the result of a job that came over HTTP to the public API.
@@ -59,7 +59,7 @@ func (s SignedCallback) Send(ctx context.Context, c names.PoseCallback) error {
 		if err == nil || errors.Is(err, errNotTaken) || try+1 == callbackTries || ctx.Err() != nil {
 			return err
 		}
-		sleep(ctx, time.Duration((0.5+rand.Float64()/2)*float64(callbackBase<<(2*try))))
+		sleep(ctx, time.Duration((0.5+retry.DefaultRand()/2)*float64(callbackBase<<(2*try))))
 	}
 }
 

@@ -24,9 +24,10 @@ import (
 
 // Deps is what the function works with.
 type Deps struct {
-	Jobs    *posejob.Store
-	Workers dispatch.Caller
-	Now     func() time.Time // nil for time.Now
+	Jobs   *posejob.Store
+	Client *http.Client
+	URL    string           // base URL of the workers' load balancer
+	Now    func() time.Time // nil for time.Now
 }
 
 // New makes the function.
@@ -61,7 +62,7 @@ func (d Deps) post(ctx context.Context, in names.PostIn) (names.DispatchOut, err
 		return names.DispatchOut{}, fault.Wrap(fault.Permanent, err, "post job")
 	}
 	log := slog.With("analysis_id", in.AnalysisID, "attempt", in.Attempt, "round", in.Round)
-	res, answer, err := d.Workers.Call(ctx, http.MethodPost, names.JobsPath, string(body))
+	res, answer, err := dispatch.Caller{Client: d.Client, URL: d.URL}.Call(ctx, http.MethodPost, names.JobsPath, string(body))
 	if err != nil {
 		log.WarnContext(ctx, "no answer from a worker; the row will tell", "detail", err.Error())
 		return dispatch.Waiting(d.now(), in.Round, 0), nil

@@ -18,8 +18,9 @@ import (
 
 // Deps is what the function works with.
 type Deps struct {
-	Workers dispatch.Caller
-	Now     func() time.Time // nil for time.Now
+	Client *http.Client
+	URL    string           // base URL of the workers' load balancer
+	Now    func() time.Time // nil for time.Now
 }
 
 // New makes the function.
@@ -28,7 +29,7 @@ func New(d Deps) lambda.Handler { return handler.New(names.FnProbe, d.run) }
 // run never fails: whatever goes wrong on the way to a worker is a reason to ask
 // again later.
 func (d Deps) run(ctx context.Context, in names.RoundIn) (names.DispatchOut, error) {
-	res, _, err := d.Workers.Call(ctx, http.MethodGet, names.HealthPath, "")
+	res, _, err := dispatch.Caller{Client: d.Client, URL: d.URL}.Call(ctx, http.MethodGet, names.HealthPath, "")
 	if err == nil && res.StatusCode == http.StatusOK {
 		return names.DispatchOut{State: names.DispatchReady}, nil
 	}

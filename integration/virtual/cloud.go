@@ -46,6 +46,7 @@ type Options struct {
 	EffectSkew  time.Duration                                     // of effects; 0: as declared
 	Poll        time.Duration                                     // a worker's long poll; 0: as declared
 	Workers     int                                               // workers beside those that the fleet wants, while it wants any
+	ColdStart   time.Duration                                     // from a worker's being asked for to its first poll; 0: a minute
 	NoFleet     bool                                              // the fleet never starts a worker, whatever is asked of it
 	RenewOnPass bool                                              // workers renew their leases between chunks, not by a keeper
 	NoSweep     bool                                              // the reconciler sends no notices
@@ -69,6 +70,7 @@ type Cloud struct {
 	objects   *bucket
 	params    *paramStore
 	service   *containerService
+	balancer  balancer
 	mail      *mailService
 	model     *modelService
 	ctx       context.Context

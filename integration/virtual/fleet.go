@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,7 +87,7 @@ func (c *Cloud) runTask(n int, died chan<- struct{}) task {
 
 // worker is one pose worker: the real one, with a Vision that computes nothing.
 func (c *Cloud) worker(life context.Context, proc *Proc) {
-	if !sleep(life, coldStart) {
+	if !sleep(life, cmp.Or(c.opt.ColdStart, coldStart)) {
 		return
 	}
 	cfg := c.Config.Copy()
@@ -104,13 +105,15 @@ func (c *Cloud) worker(life context.Context, proc *Proc) {
 		Sign:   poseworker.URLSigner{Client: s3.NewPresignClient(objects), Bucket: names.Bucket, Credentials: cfg.Credentials},
 		Tokens: tokens, Keeper: poseworker.Lifeline{Jobs: jobs, Queue: queue, Tokens: tokens},
 		Vision: vision, Passes: 1, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
-		RenewOnPass: c.opt.RenewOnPass,
-		Log:         slog.New(slog.NewTextHandler(io.Discard, nil)),
+		RenewOnPass: c.opt.RenewOnPass, Callback: c.signed(proc),
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		c.T.Error(err)
 		return
 	}
+	c.balancer.register(target{proc, w.Handler()})
+	defer c.balancer.remove(proc)
 	if err := w.Run(life); err != nil && !proc.Dead() {
 		c.T.Errorf("worker: %v", err)
 	}

@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -124,6 +125,7 @@ func (c *Cloud) handlers() map[string]lambda.Handler {
 	for name, make := range c.texts() {
 		m[name] = make
 	}
+	maps.Copy(m, c.httpRoad())
 	for name, make := range c.opt.Override {
 		m[name] = make(c)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"fastbowlinglab/functions/internal/dispatch"
 	"fastbowlinglab/functions/internal/wire"
 	"fastbowlinglab/functions/postjob"
 	"fastbowlinglab/shared/names"
@@ -20,6 +19,6 @@ func main() {
 	lambda.Start(postjob.New(postjob.Deps{
 		Jobs: &posejob.Store{DB: dynamodb.NewFromConfig(wire.Lambda()),
 			Table: env[names.PoseJobs.Env], Analyses: env[names.Analyses.Env]},
-		Workers: dispatch.Caller{Client: &http.Client{}, URL: env[names.EnvPoseURL]},
+		Client: &http.Client{}, URL: env[names.EnvPoseURL],
 	}))
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"fastbowlinglab/functions/internal/dispatch"
 	"fastbowlinglab/functions/internal/wire"
 	"fastbowlinglab/functions/probe"
 	"fastbowlinglab/shared/names"
@@ -15,5 +14,5 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.EnvPoseURL)
-	lambda.Start(probe.New(probe.Deps{Workers: dispatch.Caller{Client: &http.Client{}, URL: env[names.EnvPoseURL]}}))
+	lambda.Start(probe.New(probe.Deps{Client: &http.Client{}, URL: env[names.EnvPoseURL]}))
 }
