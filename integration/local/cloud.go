@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"fastbowlinglab/integration/local/lambdaapi"
 	"fastbowlinglab/integration/local/pump"
 	"fastbowlinglab/integration/stepfn"
+	"fastbowlinglab/integration/web"
 )
 
 // Prepare makes sure that this process can keep its state in dir. Call it first
@@ -259,7 +261,17 @@ func (c *Cloud) serve(context.Context) error {
 		return fmt.Errorf("HTTP API: %w", err)
 	}
 	c.server.Handler = bucketCORS(c.webOrigins(), &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept})
-	c.apiServer.Handler = api
+	page, err := web.Handler(c.Endpoint, func() (string, error) { return c.AthleteToken(GuideAthlete, tokenLife) })
+	if err != nil {
+		return err
+	}
+	c.apiServer.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, web.Path) {
+			page.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
 	c.running.Go(func() { _ = c.server.Serve(c.listener) }) // ends when Close closes it
 	c.running.Go(func() { _ = c.apiServer.Serve(c.apiListener) })
 	c.balance()

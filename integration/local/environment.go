@@ -17,8 +17,12 @@ const MailFrom = "reports@fastbowlinglab.example"
 // CallbackSecret is the name of the secret with the keys of signed callbacks.
 const CallbackSecret = names.Prefix + "callback-keys"
 
-// StateMachineARN is the ARN of the analysis state machine.
-const StateMachineARN = "arn:aws:states:" + Region + ":" + Account + ":stateMachine:" + names.StateMachine
+// MachinePrefix is the ARN of state machines up to and with names.Prefix, and
+// StateMachineARN that of the analysis.
+const (
+	MachinePrefix   = "arn:aws:states:" + Region + ":" + Account + ":stateMachine:" + names.Prefix
+	StateMachineARN = MachinePrefix + names.MachineAnalysis
+)
 
 // Place is where the things are that a program finds by its environment.
 type Place struct {
@@ -36,6 +40,7 @@ func (p Place) Values() map[string]string {
 	v := map[string]string{
 		names.EnvBucket:          names.Bucket,
 		names.EnvStateMachineARN: StateMachineARN,
+		names.EnvMachinePrefix:   MachinePrefix,
 		names.EnvCluster:         names.Cluster,
 		names.EnvPoseService:     names.PoseService,
 		names.EnvMailFrom:        MailFrom,

@@ -39,7 +39,7 @@ var ends = map[stepfn.Status]bool{stepfn.Failed: true, stepfn.TimedOut: true, st
 // changed delivers the status change of an execution to the functions whose
 // rule matches it. It does not block.
 func (c *Cloud) changed(s stepfn.StatusChange) {
-	if !ends[s.Detail.Status] {
+	if !ends[s.Detail.Status] || s.Detail.StateMachineARN != StateMachineARN { // the rule is the analysis's
 		return
 	}
 	arn := s.Detail.ExecutionARN

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"fastbowlinglab/integration/local/endpoint"
 	"fastbowlinglab/integration/local/lambdaapi"
@@ -18,11 +20,12 @@ const roleARN = "arn:aws:iam::" + Account + ":role/" + names.StateMachine
 // States is Step Functions.
 func (c *Cloud) States() *stepfn.Engine { return c.states }
 
-// startStates starts Step Functions with the analysis state machine, whose
-// definition names the functions' published versions. Executions that were open
-// go on, with the definition that they began with.
+// startStates starts Step Functions with every state machine, whose definitions
+// name the functions' published versions. Executions that were open go on, with
+// the definition that they began with. A cloud with functions of its own has only
+// the machines whose functions it has.
 func (c *Cloud) startStates() error {
-	arns := map[string]string{}
+	arns := map[string]string{} // by function
 	for _, f := range c.cfg.Functions {
 		if !f.State {
 			continue
@@ -31,9 +34,9 @@ func (c *Cloud) startStates() error {
 		if err != nil {
 			return err
 		}
-		arns[f.ARNPlaceholder()] = arn
+		arns[f.Name] = arn
 	}
-	def, err := c.cfg.Definition(arns)
+	defs, err := c.definitions(arns)
 	if err != nil {
 		return err
 	}
@@ -45,18 +48,52 @@ func (c *Cloud) startStates() error {
 	c.states = e
 	c.later(e.Close)
 	c.services.Services[endpoint.States] = e
-	if err := define(e, string(def)); err != nil {
-		return fmt.Errorf("state machine %s: %w", names.StateMachine, err)
+	for _, machine := range slices.Sorted(maps.Keys(defs)) {
+		if err := define(e, machine, string(defs[machine])); err != nil {
+			return fmt.Errorf("state machine %s: %w", machine, err)
+		}
 	}
 	return nil
 }
 
-// define creates the state machine, or gives it its new definition.
-func define(e *stepfn.Engine, def string) error {
-	_, err := e.CreateStateMachine(stepfn.CreateStateMachineInput{Name: names.StateMachine, Definition: def, RoleARN: roleARN})
+// definitions gives the definition of every state machine, by its name, for the
+// functions' ARNs.
+func (c *Cloud) definitions(arns map[string]string) (map[string][]byte, error) {
+	defs := map[string][]byte{}
+	for _, machine := range statemachine.Names() {
+		subs := map[string]string{}
+		complete := true
+		for _, f := range statemachine.Functions(machine) {
+			arn, ok := arns[f.Name]
+			complete = complete && ok
+			subs[f.ARNPlaceholder()] = arn
+		}
+		var err error
+		switch {
+		case machine == statemachine.Analysis:
+			for _, f := range c.cfg.Functions { // a test's own functions, with a definition of their own
+				if f.In(machine) {
+					subs[f.ARNPlaceholder()] = arns[f.Name]
+				}
+			}
+			defs[machine], err = c.cfg.Definition(subs)
+		case complete:
+			defs[machine], err = statemachine.Fill(machine, subs)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return defs, nil
+}
+
+// define creates a state machine, or gives it its new definition.
+func define(e *stepfn.Engine, machine, def string) error {
+	name := names.MachineName(machine)
+	_, err := e.CreateStateMachine(stepfn.CreateStateMachineInput{Name: name, Definition: def, RoleARN: roleARN})
 	var exists *stepfn.APIError
 	if errors.As(err, &exists) && exists.Code == stepfn.CodeStateMachineAlreadyExists {
-		_, err = e.UpdateStateMachine(stepfn.UpdateStateMachineInput{StateMachineARN: StateMachineARN, Definition: def, RoleARN: roleARN})
+		_, err = e.UpdateStateMachine(stepfn.UpdateStateMachineInput{StateMachineARN: MachinePrefix + machine, Definition: def, RoleARN: roleARN})
 	}
 	return err
 }

@@ -1,0 +1,139 @@
+'use strict';
+// The page as an app would use the API: every POST is repeated with the same key
+// until there is an answer, and what the server says is shown as text, never as
+// HTML.
+const $ = (id) => document.getElementById(id);
+const show = (id, on) => { $(id).hidden = !on; };
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+let token = '';
+let key = '';
+
+function trouble(text) { $('trouble').textContent = text || ''; show('trouble', !!text); }
+
+class Problem extends Error {
+  constructor(status, body) { super(body.detail || body.title || body.message || 'The service answered ' + status); this.status = status; this.code = body.code; }
+}
+
+// call repeats a request that got no answer, or one that says: later.
+async function call(method, path, { body, headers = {} } = {}) {
+  for (let attempt = 1; ; attempt++) {
+    let answer;
+    try {
+      answer = await fetch(path, { method, body: body && JSON.stringify(body), cache: 'no-store',
+        headers: { Authorization: 'Bearer ' + token, ...(body && { 'Content-Type': 'application/json' }), ...headers } });
+    } catch (lost) { if (attempt === 5) throw lost; await wait(300 * 2 ** attempt); continue; }
+    if (answer.status >= 500 && attempt < 5) { await wait(300 * 2 ** attempt); continue; }
+    if (answer.status === 304) return { status: 304 };
+    const data = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new Problem(answer.status, data);
+    return { status: answer.status, tag: answer.headers.get('ETag'), data };
+  }
+}
+
+// upload sends a clip with its form; a lost one is sent again to the same key.
+function upload(form, file, progress) {
+  return new Promise((done, fail) => {
+    const body = new FormData();
+    for (const [k, v] of Object.entries(form.fields)) body.append(k, v);
+    body.append('file', file);
+    const x = new XMLHttpRequest();
+    x.open('POST', form.url);
+    x.upload.onprogress = (e) => { if (e.lengthComputable) progress(e.loaded / e.total); };
+    x.onload = () => (x.status < 300 ? done() : fail(new Error('The upload was refused (' + x.status + ').')));
+    x.onerror = () => fail(new Error('The upload was cut off.'));
+    x.send(body);
+  });
+}
+
+function step(now) {
+  let reached = false;
+  for (const li of document.querySelectorAll('#steps li')) {
+    const is = li.dataset.step === now;
+    li.className = is ? 'now' : reached ? '' : 'done';
+    reached = reached || is;
+  }
+}
+
+async function balance() {
+  const { data } = await call('GET', '/v1/credits?limit=1');
+  $('who').textContent = data.balance + (data.balance === 1 ? ' credit' : ' credits');
+}
+
+async function enter() {
+  trouble();
+  token = (await (await fetch('token', { method: 'POST' })).json()).access_token;
+  await balance();
+  show('sign-in', false); show('submit', true);
+}
+
+async function send(event) {
+  event.preventDefault();
+  trouble(); $('send').disabled = true;
+  const file = $('clip').files[0];
+  key = key || crypto.randomUUID();
+  try {
+    const child = $('under').checked;
+    const { data } = await call('POST', '/v1/analyses', { headers: { 'Idempotency-Key': key }, body: {
+      athlete: { name: $('name').value, under_age: child }, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
+      consent: $('consent').checked, consent_by: child ? { role: 'parent', name: $('parent').value } : { role: 'self' },
+      clips: [{ name: file.name, type: file.type, size_bytes: file.size }] } });
+    show('submit', false); show('run', true); step('upload');
+    $('stage').textContent = 'Uploading';
+    for (let attempt = 1; data.uploads.length; attempt++) {
+      try { await upload(data.uploads[0], file, (part) => { $('bar').value = part; }); break; }
+      catch (e) { if (attempt === 4) throw e; await wait(1000 * attempt); }
+    }
+    await call('POST', '/v1/analyses/' + encodeURIComponent(data.analysis_id) + '/confirm');
+    await balance();
+    await follow(data.analysis_id);
+    key = '';
+  } catch (e) {
+    if (e.code === 'no_credit' || e.status === 422 || e.status === 400) key = ''; // the next try is another request
+    trouble(e.message); show('submit', true);
+  }
+  $('send').disabled = false;
+}
+
+async function follow(id) {
+  const path = '/v1/analyses/' + encodeURIComponent(id);
+  for (let tag = '', a; ; await wait(1500)) {
+    const answer = await call('GET', path, { headers: tag ? { 'If-None-Match': tag } : {} });
+    if (answer.status === 304) continue;
+    tag = answer.tag; a = answer.data;
+    step(a.status === 'ready' ? 'ready' : a.status === 'queued' ? 'queued' : 'analysing');
+    $('stage').textContent = a.message || a.stage || a.status;
+    if (a.progress === null) $('bar').removeAttribute('value'); else $('bar').value = a.progress;
+    $('estimate').textContent = a.estimated_end ? 'Ready at about ' + new Date(a.estimated_end).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
+    if (['ready', 'rejected', 'failed', 'expired'].includes(a.status)) {
+      $('bar').value = 1; show('again', true);
+      if (a.status === 'ready') { $('stage').textContent = 'Your report is ready.'; await report(path); }
+      else { $('stage').textContent = (a.message || 'The analysis has ended.') + ' Your credit has been given back.'; await balance(); }
+      return;
+    }
+  }
+}
+
+async function report(path) {
+  const { data } = await call('GET', path + '/report');
+  $('pdf').href = data.report_pdf.url;
+  $('pictures').replaceChildren(...data.pictures.map((p) => {
+    const figure = document.createElement('figure'), img = new Image(), words = document.createElement('figcaption');
+    words.textContent = img.alt = p.phase.replaceAll('_', ' ');
+    img.src = p.url; figure.append(img, words);
+    return figure;
+  }));
+  const doc = await (await fetch(data.report_json.url)).json();
+  const words = (tag, text) => { const e = document.createElement(tag); e.textContent = text || ''; return e; };
+  $('words').replaceChildren(words('p', doc.findings.summary),
+    ...doc.findings.items.flatMap((f) => [words('h3', f.title), words('p', f.detail)]),
+    words('p', 'Written by: ' + doc.findings.author.provider));
+  show('report', true);
+}
+
+$('enter').addEventListener('click', () => enter().catch((e) => trouble(e.message)));
+$('submit').addEventListener('submit', send);
+$('under').addEventListener('change', () => {
+  show('parent-row', $('under').checked); $('parent').required = $('under').checked;
+  $('consent-text').textContent = $('under').checked ? 'As the parent, I agree that this clip is analysed' : 'I agree that this clip is analysed';
+});
+$('again').addEventListener('click', () => { for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });

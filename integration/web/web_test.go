@@ -1,0 +1,244 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fastbowlinglab/integration/web"
+)
+
+const evil = `<img src=x onerror="document.title='owned'">"&amp;`
+
+// cloud answers as the API and the bucket do, the first time of each POST by
+// cutting the connection after the effect.
+type cloud struct {
+	mu      sync.Mutex
+	api     *httptest.Server
+	bucket  *httptest.Server
+	created map[string]string // request by key
+	cut     map[string]bool
+	bytes   int
+	form    map[string]string
+	polls   int
+	notMod  int
+	request map[string]any
+}
+
+func start(t *testing.T) *cloud {
+	c := &cloud{created: map[string]string{}, cut: map[string]bool{}}
+	c.bucket = httptest.NewServer(http.HandlerFunc(c.store))
+	page, err := web.Handler(c.bucket.URL, func() (string, error) { return "the-token", nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(web.Path, page)
+	mux.HandleFunc("/v1/", c.serve)
+	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	c.api = httptest.NewServer(mux)
+	t.Cleanup(func() { c.api.Close(); c.bucket.Close() })
+	return c
+}
+
+// lost cuts the answer to the first request of each kind.
+func (c *cloud) lost(w http.ResponseWriter, what string) bool {
+	if c.cut[what] {
+		return false
+	}
+	c.cut[what] = true
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		conn.Close()
+	}
+	return true
+}
+
+func (c *cloud) serve(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	if r.Header.Get("Authorization") != "Bearer the-token" {
+		http.Error(w, `{"message":"Unauthorized"}`, http.StatusUnauthorized)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	say := func(status int, v any) { w.WriteHeader(status); _ = json.NewEncoder(w).Encode(v) }
+	type m = map[string]any
+	switch r.Method + " " + r.URL.Path {
+	case "GET /v1/credits":
+		say(200, m{"balance": 3 - len(c.created), "entries": []any{}})
+	case "POST /v1/analyses":
+		c.created[r.Header.Get("Idempotency-Key")] = string(body)
+		_ = json.Unmarshal(body, &c.request)
+		if !c.lost(w, "create") {
+			say(201, m{"analysis_id": "an-1", "status": "reserved", "uploads": []m{{"clip": 0, "url": c.bucket.URL + "/clips", "fields": m{"key": "clips/an-1/0", "policy": "p"}}}})
+		}
+	case "POST /v1/analyses/an-1/confirm":
+		if !c.lost(w, "confirm") {
+			say(202, m{"analysis_id": "an-1", "status": "queued"})
+		}
+	case "GET /v1/analyses/an-1":
+		c.polls++
+		step := min(c.polls/2, 3) // each state twice, so that one poll finds nothing new
+		tag := fmt.Sprintf(`"%d"`, step)
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			c.notMod++
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		say(200, []m{{"status": "queued", "stage": "queued", "progress": nil}, {"status": "analysing", "stage": "clip 1 of 1: pose " + evil, "progress": .4,
+			"estimated_end": time.Now().Add(time.Minute)}, {"status": "analysing", "stage": "writing the report", "progress": .9}, {"status": "ready", "progress": 1}}[step])
+	case "GET /v1/analyses/an-1/report":
+		link := func(p string) m { return m{"url": c.bucket.URL + p, "expires_at": time.Now()} }
+		say(200, m{"report_pdf": link("/report.pdf"), "report_json": link("/report.json"), "pictures": []m{
+			{"clip": 0, "phase": "front_foot_contact", "url": c.bucket.URL + "/frame.jpg"}, {"clip": 0, "phase": evil, "url": c.bucket.URL + "/frame.jpg"}}})
+	default:
+		say(404, m{"title": "no such thing: " + r.URL.Path})
+	}
+}
+
+// store is the bucket, with its CORS rule.
+func (c *cloud) store(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.Header().Set("Access-Control-Allow-Origin", c.api.URL)
+	switch {
+	case r.Method == http.MethodOptions:
+		w.Header().Set("Access-Control-Allow-Methods", "POST, GET")
+	case r.Method == http.MethodPost:
+		if err := r.ParseMultipartForm(1 << 20); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		c.form = map[string]string{}
+		for k, v := range r.MultipartForm.Value {
+			c.form[k] = v[0]
+		}
+		c.bytes = int(r.MultipartForm.File["file"][0].Size)
+		w.WriteHeader(http.StatusNoContent)
+	case r.URL.Path == "/report.json":
+		_ = json.NewEncoder(w).Encode(map[string]any{"findings": map[string]any{"summary": "A strong action. " + evil, "author": map[string]string{"provider": "rules"},
+			"items": []map[string]string{{"title": "Braced front leg " + evil, "detail": "The front knee stays firm. பந்துவீச்சு"}}}})
+	case r.URL.Path == "/frame.jpg":
+		img := image.NewRGBA(image.Rect(0, 0, 180, 320))
+		for i := range img.Pix {
+			img.Pix[i] = byte(i * 7)
+		}
+		img.Set(0, 0, color.Black)
+		var b bytes.Buffer
+		_ = jpeg.Encode(&b, img, nil)
+		_, _ = w.Write(b.Bytes())
+	}
+}
+
+// An athlete's way through the page on a phone, with every POST's first answer
+// lost: one analysis, the clip whole, every stage shown, hostile text as text.
+func TestPage(t *testing.T) {
+	c := start(t)
+	b := open(t)
+	b.phone()
+	clip := filepath.Join(t.TempDir(), "clip.mp4")
+	if err := os.WriteFile(clip, bytes.Repeat([]byte("video"), 200_000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.do("Page.navigate", map[string]any{"url": c.api.URL + web.Path})
+	b.until("the page", "document.readyState === 'complete' && document.getElementById('enter')", 90*time.Second)
+	b.shot("1-sign-in")
+	b.eval("document.getElementById('enter').click()")
+	b.until("the balance", "document.getElementById('who').textContent === '3 credits'", time.Minute)
+	b.choose("#clip", clip)
+	b.eval(`{ const set = (id, v) => { const e = document.getElementById(id); if (e.type === 'checkbox') { e.click(); } else { e.value = v; } };
+		set('name', ` + "`" + evil + "`" + `); set('under'); set('parent', 'Ana'); set('consent'); }`)
+	b.shot("2-form")
+	b.eval(`{ window.seen = new Set(); new MutationObserver(() => seen.add(document.getElementById('stage').textContent)).observe(document.getElementById('stage'), { childList: true });
+		window.bars = []; new MutationObserver(() => bars.push(document.getElementById('bar').value)).observe(document.getElementById('bar'), { attributes: true }); }`)
+	b.eval("document.getElementById('send').click()")
+	b.until("the pose pass", "document.getElementById('stage').textContent.includes('pose')", time.Minute)
+	b.shot("3-running")
+	b.until("the report", "!document.getElementById('report').hidden", 2*time.Minute)
+	b.until("the pictures", "[...document.images].length === 2 && [...document.images].every(i => i.complete && i.naturalWidth > 0)", time.Minute)
+	b.shot("4-report")
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.created) != 1 {
+		t.Errorf("%d keys for one submission: %v", len(c.created), c.created)
+	}
+	if c.bytes != 1_000_000 || c.form["key"] != "clips/an-1/0" || c.form["policy"] != "p" {
+		t.Errorf("%d bytes under %v were uploaded", c.bytes, c.form)
+	}
+	if by := fmt.Sprint(c.request["consent_by"]); by != "map[name:Ana role:parent]" || c.request["athlete"].(map[string]any)["under_age"] != true {
+		t.Errorf("request %v", c.request)
+	}
+	if c.notMod == 0 {
+		t.Error("no poll was answered with 304: the tag is not used")
+	}
+	seen := fmt.Sprint(b.eval("[...seen].join('|')"))
+	for _, s := range []string{"Uploading", "queued", "pose", "writing the report", "Your report is ready."} {
+		if !strings.Contains(seen, s) {
+			t.Errorf("the stages shown were %q, without %q", seen, s)
+		}
+	}
+	if title := b.eval("document.title"); title != "Bowling analysis" {
+		t.Errorf("hostile text ran: title %q", title)
+	}
+	if n := b.eval("document.querySelectorAll('#words img, #stage img').length"); n != 0.0 {
+		t.Errorf("%v elements were made of text", n)
+	}
+	if text := fmt.Sprint(b.eval("document.getElementById('words').textContent")); !strings.Contains(text, evil) || !strings.Contains(text, "பந்துவீச்சு") {
+		t.Errorf("words %q", text)
+	}
+	if wide := b.eval("document.documentElement.scrollWidth <= innerWidth"); wide != true {
+		t.Error("the page is wider than the phone")
+	}
+	for _, e := range b.errors {
+		if !strings.Contains(e, "ERR_EMPTY_RESPONSE") && !strings.Contains(e, "Failed to load resource") { // the answers that were cut
+			t.Errorf("the console says %s", e)
+		}
+	}
+}
+
+// The policy lets nothing in that is not the page's own or its storage's.
+func TestPolicy(t *testing.T) {
+	c := start(t)
+	resp, err := http.Get(c.api.URL + web.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	csp := resp.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "*") {
+		t.Errorf("policy %q", csp)
+	}
+	for _, inline := range []string{"onclick", "style=", "<style", "javascript:"} {
+		if bytes.Contains(body, []byte(inline)) {
+			t.Errorf("the page holds %q", inline)
+		}
+	}
+	js, err := os.ReadFile("page/app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, unsafe := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("} {
+		if bytes.Contains(js, []byte(unsafe)) {
+			t.Errorf("app.js uses %s", unsafe)
+		}
+	}
+	if _, err := web.Handler("http://x; script-src *", nil); err == nil {
+		t.Error("an origin that changes the policy was taken")
+	}
+}
