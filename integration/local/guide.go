@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"fastbowlinglab/integration/web"
 	"fastbowlinglab/shared/names"
 )
 
@@ -28,8 +29,10 @@ func examples() []example {
 	return []example{
 		{"grant the athlete five credits", `curl -sS ` + auth("OPERATOR") + ` -H 'Idempotency-Key: guide-1' $API/v1/operator/grants -d '{"athlete_id":"` +
 			GuideAthlete + `","credits":5,"reason":"guide"}'`},
+		{"reserve an analysis; the answer holds an upload form", `curl -sS ` + auth("ATHLETE") + ` -H 'Idempotency-Key: guide-1' $API/v1/analyses -d '{"athlete":{"name":"A. Bowler"},"consent":true,"clips":[{"name":"clip.mp4","type":"video/mp4","size_bytes":1}]}'`},
 		{"the athlete's ledger", `curl -sS ` + auth("ATHLETE") + ` $API/v1/credits`},
 		{"the athlete's analyses", `curl -sS ` + auth("ATHLETE") + ` $API/v1/analyses`},
+		{"the API's description, for a client generator", `curl -sS $API/v1/openapi.json`},
 		{"runs, the newest first", `aws stepfunctions list-executions --state-machine-arn ` + StateMachineARN},
 		{"the rows behind them", `aws dynamodb scan --table-name ` + names.Analyses.Name},
 		{"clips, work and reports", `aws s3 ls --recursive s3://` + names.Bucket},
@@ -64,7 +67,7 @@ func (c *Cloud) Guide() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The embedded cloud is up.\n\n  endpoint  %s\n  HTTP API  %s\n  logs      %s\n\n", c.Endpoint, c.API, c.Logs)
+	fmt.Fprintf(&b, "The embedded cloud is up.\n\n  endpoint  %s\n  HTTP API  %s\n  page      %s  (grant credits first)\n  logs      %s\n\n", c.Endpoint, c.API, c.API+web.Path, c.Logs)
 	fmt.Fprintf(&b, "In another shell (tokens are good for %.0f hours):\n\n", tokenLife.Hours())
 	for _, k := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "API", "ATHLETE", "OPERATOR"} {
 		fmt.Fprintf(&b, "  export %s=%s\n", k, set[k])
