@@ -34,8 +34,9 @@ func check(machine string, d definition) error {
 		wrong = append(wrong, fmt.Errorf("state %s: %s", state, fmt.Sprintf(format, a...)))
 	}
 	invoked := map[string]bool{}
-	for _, name := range sortedKeys(d.States) {
-		s := d.States[name]
+	states := d.all()
+	for _, name := range sortedKeys(states) {
+		s := states[name]
 		checkErrors(s, func(format string, a ...any) { report(name, format, a...) })
 		if s.Type != "Task" {
 			continue
@@ -45,29 +46,29 @@ func check(machine string, d definition) error {
 			report(name, "Parameters: %v", err)
 			continue
 		}
-		fn, ok := functionOf(i.FunctionName)
+		fn, ok := functionOf(machine, i.FunctionName)
 		if !ok {
-			report(name, "FunctionName %q is no placeholder of a function that state machines invoke", i.FunctionName)
+			report(name, "FunctionName %q is no placeholder of a function that this state machine invokes", i.FunctionName)
 			continue
 		}
 		invoked[fn.Name] = true
 		checkTask(name, s, fn, i.Payload, func(format string, a ...any) { report(name, format, a...) })
 	}
-	for _, fn := range names.Functions() {
-		if fn.In(machine) && !invoked[fn.Name] {
+	for _, fn := range Functions(machine) {
+		if !invoked[fn.Name] {
 			wrong = append(wrong, fmt.Errorf("function %s is declared for this state machine, and no state invokes it", fn.Name))
 		}
 	}
-	if least := names.ClaimTimeout + names.PoseTimeout; time.Duration(d.TimeoutSeconds)*time.Second <= least {
-		wrong = append(wrong, fmt.Errorf("TimeoutSeconds %d does not outlast the waits for claim and pose (%s)", d.TimeoutSeconds, least))
+	if least := outlasts[machine]; least == 0 || time.Duration(d.TimeoutSeconds)*time.Second <= least {
+		wrong = append(wrong, fmt.Errorf("TimeoutSeconds %d does not outlast the waits of this state machine (%s)", d.TimeoutSeconds, least))
 	}
 	return errors.Join(wrong...)
 }
 
 // functionOf finds the function behind a placeholder such as ${BeginArn}.
-func functionOf(reference string) (names.Function, bool) {
-	for _, fn := range names.Functions() {
-		if fn.State && reference == "${"+fn.ARNPlaceholder()+"}" {
+func functionOf(machine, reference string) (names.Function, bool) {
+	for _, fn := range Functions(machine) {
+		if reference == "${"+fn.ARNPlaceholder()+"}" {
 			return fn, true
 		}
 	}

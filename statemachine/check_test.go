@@ -28,9 +28,9 @@ func TestCheckSees(t *testing.T) {
 		{"heartbeat", `"HeartbeatSeconds": 300`, `"HeartbeatSeconds": 30`, 1, "state AwaitPose: TimeoutSeconds and HeartbeatSeconds are 2h0m0s and 30s"},
 		{"token timeout", `"TimeoutSeconds": 604800`, `"TimeoutSeconds": 3600`, 1, "state QueueJob: TimeoutSeconds and HeartbeatSeconds are 1h0m0s"},
 		{"timeout below the function's", `"TimeoutSeconds": 140`, `"TimeoutSeconds": 120`, 1, "TimeoutSeconds is 2m0s; function precheck takes up to 2m0s"},
-		{"whole timeout", `"TimeoutSeconds": 691200`, `"TimeoutSeconds": 86400`, 1, "does not outlast the waits"},
+		{"whole timeout", `"TimeoutSeconds": 691200`, `"TimeoutSeconds": 86400`, 1, "does not outlast the waits of this state machine"},
 		{"function unknown", `${WakeArn}`, `${WakenArn}`, 1, "is no placeholder of a function"},
-		{"function unused", `${WakeArn}`, `${BeginArn}`, 1, "function wake is declared for state machines, and no state invokes it"},
+		{"function unused", `${WakeArn}`, `${BeginArn}`, 1, "function wake is declared for this state machine, and no state invokes it"},
 		{"error misspelt", `"Transient"`, `"Transcient"`, 1, `ErrorEquals holds "Transcient", which nothing reports`},
 		{"payload field unknown", `"execution.$": "$$.Execution.Name"`, `"exec.$": "$$.Execution.Name"`, 1, "the payload has exec, which begin does not read"},
 		{"payload field missing", `"task_token.$": "$$.Task.Token"`, `"attempt2.$": "$.attempt"`, 1, "the payload lacks task_token, which queuejob needs"},
@@ -57,7 +57,7 @@ func TestCheckSees(t *testing.T) {
 			if err := json.Unmarshal([]byte(broken), &d); err != nil {
 				t.Fatal(err)
 			}
-			if err := check(d); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err := check(Analysis, d); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q in it", err, tc.want)
 			}
 		})
@@ -108,7 +108,7 @@ func TestASLValidator(t *testing.T) {
 		t.Skip("asl-validator is not installed; run: npm ci")
 	}
 	for _, name := range Names() {
-		filled, err := Fill(name, arns(t))
+		filled, err := Fill(name, arns(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,8 @@ var contracts = map[string]contract{
 	names.FnDeliver:   {names.DeliverIn{}, names.EndOut{}},
 	names.FnReject:    {names.RejectIn{}, names.EndOut{}},
 	names.FnSettle:    {names.SettleIn{}, names.EndOut{}},
+	names.FnBackfill:  {names.BatchIn{}, names.BatchOut{}},
+	names.FnNightly:   {names.BatchIn{}, names.BatchOut{}},
 }
 
 // travelling lists every field that may travel between states, and the bytes
@@ -58,12 +60,39 @@ var travelling = map[string]int{
 	"claimed":      5,
 	"proceed":      5,
 	"won":          5,
+	"step":         16, // in a payload only
+	"run":          82, // likewise
+	"started":      40, // likewise
+	"input":        0,  // likewise; what it may have is the execution's input
+	"batch":        maxBatchKey,
+	"batches":      names.MaxBatches * (maxBatchKey + 1),
+	"held_by":      82,
+	"since":        40,
+	"begun":        20,
+	"expected":     20,
+	"new":          20,
+	"already":      20,
+	"failed":       20,
+	"unknown":      20,
+	"missing":      20,
 	"error":        6 * 256,   // 256 characters, six bytes each when escaped
 	"cause":        6 * 32768, // AWS's limit on a cause, likewise
 }
 
 // maxKey is S3's limit on a key, in bytes, with room for quotes.
 const maxKey = 1024 + 2
+
+// maxBatchKey is the length of the longest key of a batch, with room for quotes.
+const maxBatchKey = 128
+
+// outlasts is what a state machine's whole time-out must be longer than: the two
+// waits for a pose pass; all rounds of a backfill, four batches at a time; all
+// calls of a nightly job.
+var outlasts = map[string]time.Duration{
+	Analysis: names.ClaimTimeout + names.PoseTimeout,
+	Backfill: 10 * (names.MaxBatches/4 + 3) * (names.BatchTimeout + names.ClockSkew),
+	Nightly:  Loops * (names.BatchTimeout + names.ClockSkew),
+}
 
 // waiting lists the timers of the states that wait for a task token.
 var waiting = map[string]struct{ timeout, heartbeat time.Duration }{

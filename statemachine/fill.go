@@ -7,13 +7,40 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"fastbowlinglab/shared/names"
 )
 
 //go:embed *.asl.json
 var files embed.FS
 
-// Analysis is the name of the definition of one analysis.
-const Analysis = "analysis"
+// The definitions.
+const (
+	Analysis = names.MachineAnalysis
+	Backfill = names.MachineBackfill
+	Nightly  = names.MachineNightly
+)
+
+// Functions lists the functions that a state machine invokes. Its placeholders
+// are theirs.
+func Functions(machine string) []names.Function {
+	var out []names.Function
+	for _, f := range names.Functions() {
+		if f.In(machine) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Substitutions gives Fill's values for a state machine, by a function's ARN.
+func Substitutions(machine string, arn func(function string) string) map[string]string {
+	out := map[string]string{}
+	for _, f := range Functions(machine) {
+		out[f.ARNPlaceholder()] = arn(f.Name)
+	}
+	return out
+}
 
 const suffix = ".asl.json"
 

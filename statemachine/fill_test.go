@@ -10,9 +10,9 @@ import (
 	"fastbowlinglab/shared/names"
 )
 
-func arns(t *testing.T) map[string]string {
+func arns(t *testing.T, name string) map[string]string {
 	t.Helper()
-	ps, err := Placeholders(Analysis)
+	ps, err := Placeholders(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func arns(t *testing.T) map[string]string {
 
 func TestFill(t *testing.T) {
 	with := func(change func(map[string]string)) map[string]string {
-		m := arns(t)
+		m := arns(t, Analysis)
 		change(m)
 		return m
 	}
@@ -34,7 +34,7 @@ func TestFill(t *testing.T) {
 		subs          map[string]string
 		want          string // in the error; "" for none
 	}{
-		{"OK", Analysis, arns(t), ""},
+		{"OK", Analysis, arns(t, Analysis), ""},
 		{"ErrMissing", Analysis, with(func(m map[string]string) { delete(m, "BeginArn"); m["WakeArn"] = "" }), "no value for BeginArn; no value for WakeArn"},
 		{"ErrUnknown", Analysis, with(func(m map[string]string) { m["BegnArn"] = "x" }), "no placeholder BegnArn"},
 		{"ErrNotJSON", Analysis, with(func(m map[string]string) { m["BeginArn"] = `x"` }), "escape for BeginArn"},
@@ -59,18 +59,29 @@ func TestFill(t *testing.T) {
 }
 
 func TestPlaceholdersAreTheFunctions(t *testing.T) {
-	got, err := Placeholders(Analysis)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, f := range names.Functions() {
-		if f.State {
+	for _, name := range Names() {
+		got, err := Placeholders(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, f := range Functions(name) {
 			want = append(want, f.ARNPlaceholder())
 		}
+		slices.Sort(want)
+		if len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: placeholders %v, functions %v", name, got, want)
+		}
 	}
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("placeholders %v, functions of state machines %v", got, want)
+	for _, f := range names.Functions() {
+		in := 0
+		for _, name := range Names() {
+			if f.In(name) {
+				in++
+			}
+		}
+		if f.State != (in > 0) {
+			t.Errorf("function %s: State %t, in %d state machines", f.Name, f.State, in)
+		}
 	}
 }

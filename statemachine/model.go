@@ -3,6 +3,7 @@ package statemachine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 )
 
 // definition is as much of a definition as the checks look at. The engine and
@@ -27,6 +28,13 @@ type state struct {
 	Choices          []rule
 	Default, Next    string
 	Result           json.RawMessage
+	ItemProcessor    *processor
+}
+
+// processor is what a Map does with each item.
+type processor struct {
+	StartAt string
+	States  map[string]state
 }
 
 type retrier struct {
@@ -66,6 +74,18 @@ func load(name string) (definition, error) {
 		return d, fmt.Errorf("state machine %s: %w", name, err)
 	}
 	return d, nil
+}
+
+// all lists the states with those inside of Maps.
+func (d definition) all() map[string]state {
+	out := map[string]state{}
+	for name, s := range d.States {
+		out[name] = s
+		if s.ItemProcessor != nil {
+			maps.Copy(out, s.ItemProcessor.States)
+		}
+	}
+	return out
 }
 
 func (s state) invocation() (invocation, error) {

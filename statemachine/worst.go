@@ -3,6 +3,8 @@ package statemachine
 import (
 	"fmt"
 	"strings"
+
+	"fastbowlinglab/shared/names"
 )
 
 // Limits of Step Functions on one execution.
@@ -51,10 +53,11 @@ func worstCase(d definition) (Worst, error) {
 			}
 			most = max(most, n)
 		}
-		events += Loops * most
-		if !g.bounded(counter) {
-			return Worst{}, fmt.Errorf("nothing compares $.%s.count with %d", counter, Loops)
+		limit := g.bound(counter)
+		if limit == 0 {
+			return Worst{}, fmt.Errorf("nothing compares $.%s.count with at most %d", counter, Loops)
 		}
+		events += limit * most
 	}
 	const startAndEnd = 2
 	return Worst{Events: events + startAndEnd, StateBytes: stateBytes(d)}, nil
@@ -70,6 +73,15 @@ type graph struct {
 func (g graph) cost(name string) int {
 	s := g.d.States[name]
 	const enteredAndExited = 2
+	if s.Type == "Map" {
+		inner := graph{d: definition{StartAt: s.ItemProcessor.StartAt, States: s.ItemProcessor.States}, open: map[string]bool{}, longest: map[string]int{}}
+		each, err := inner.walk(inner.d.StartAt)
+		if err != nil {
+			return MaxEvents // a loop inside of a Map: far too many
+		}
+		const startedAndEnded = 2 // the Map, and each iteration
+		return enteredAndExited + startedAndEnded + names.MaxBatches*(startedAndEnded+each)
+	}
 	if s.Type != "Task" {
 		return enteredAndExited
 	}
@@ -161,24 +173,35 @@ func (g graph) loop(counting string) (int, error) {
 	return n + g.cost(counting), nil
 }
 
-// bounded reports whether a choice rule lets a counter's loop go on only below
-// Loops.
-func (g graph) bounded(counter string) bool {
+// bound gives the number below which a choice rule lets a counter's loop go on; 0
+// if there is none of at most Loops.
+func (g graph) bound(counter string) int {
 	for _, s := range g.d.States {
 		for _, r := range s.Choices {
 			for _, c := range append(r.And, r) {
-				if c.Variable == "$."+counter+".count" && c.NumericLessThan != nil && *c.NumericLessThan == Loops {
-					return true
+				if c.Variable == "$."+counter+".count" && c.NumericLessThan != nil && *c.NumericLessThan >= 1 && *c.NumericLessThan <= Loops {
+					return int(*c.NumericLessThan)
 				}
 			}
 		}
 	}
-	return false
+	return 0
 }
 
 // stateBytes bounds the data of a state: the input and everything that results
-// and caught errors add to it.
+// and caught errors add to it; or what all iterations of a Map give, if that is
+// more. The input of a batch machine's execution is bounded by what starts it.
 func stateBytes(d definition) int {
+	most := bytesOf(d)
+	for _, s := range d.States {
+		if s.ItemProcessor != nil {
+			most = max(most, names.MaxBatches*bytesOf(definition{States: s.ItemProcessor.States}))
+		}
+	}
+	return most
+}
+
+func bytesOf(d definition) int {
 	const perField = 8 // quotes, colon, comma, brackets
 	size := func(field string) int { return len(field) + perField + travelling[field] }
 	total := size("analysis_id") + size("attempt")
@@ -194,6 +217,9 @@ func stateBytes(d definition) int {
 		}
 		kept[s.ResultPath] = max(kept[s.ResultPath], n)
 		for _, c := range s.Catch {
+			if c.ResultPath == "" { // null: the error is dropped
+				continue
+			}
 			kept[c.ResultPath] = max(kept[c.ResultPath], len(c.ResultPath)+size("error")+size("cause"))
 		}
 	}

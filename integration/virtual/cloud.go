@@ -55,14 +55,15 @@ type Options struct {
 
 // Cloud is one virtual world. It is used inside the function given to Run.
 type Cloud struct {
-	T       *testing.T
-	Gate    *Gate
-	Engine  *stepfn.Engine
-	Machine string // ARN of the analysis state machine
-	Config  aws.Config
-	DB      *dynamodb.Client
-	Direct  *dynamodb.Client // past the gate: for observers
-	Retry   retry.Policy
+	T        *testing.T
+	Gate     *Gate
+	Engine   *stepfn.Engine
+	Machine  string            // ARN of the analysis state machine
+	Machines map[string]string // ARNs of all state machines, by definition
+	Config   aws.Config
+	DB       *dynamodb.Client
+	Direct   *dynamodb.Client // past the gate: for observers
+	Retry    retry.Policy
 
 	opt       Options
 	functions map[string]lambda.Handler
@@ -168,25 +169,23 @@ func build(t *testing.T, opt Options, addr string) *Cloud {
 	return c
 }
 
-// machine puts the real definition into the engine.
+// machine puts the real definitions into the engine.
 func (c *Cloud) machine() {
-	subs := map[string]string{}
-	for _, f := range names.Functions() {
-		if f.State {
-			subs[f.ARNPlaceholder()] = functionARN(f.Name)
+	c.Machines = map[string]string{}
+	for _, name := range statemachine.Names() {
+		def, err := statemachine.Fill(name, statemachine.Substitutions(name, functionARN))
+		if err != nil {
+			c.T.Fatal(err)
 		}
+		m, err := c.Engine.CreateStateMachine(stepfn.CreateStateMachineInput{
+			Name: names.MachineName(name), Definition: string(def), RoleARN: "arn:aws:iam::000000000000:role/virtual",
+		})
+		if err != nil {
+			c.T.Fatal(err)
+		}
+		c.Machines[name] = m.StateMachineARN
 	}
-	def, err := statemachine.Fill(names.StateMachine[len(names.Prefix):], subs)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	m, err := c.Engine.CreateStateMachine(stepfn.CreateStateMachineInput{
-		Name: names.StateMachine, Definition: string(def), RoleARN: "arn:aws:iam::000000000000:role/virtual",
-	})
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	c.Machine = m.StateMachineARN
+	c.Machine = c.Machines[statemachine.Analysis]
 }
 
 func functionARN(name string) string {

@@ -122,9 +122,8 @@ func (c *Cloud) handlers() map[string]lambda.Handler {
 			Fleet: c.fleet(), Steps: steps, MachineARN: c.Machine, Queue: queue, QueueURL: QueueURL, Now: c.clock(names.FnReconcile),
 		}),
 	}
-	for name, make := range c.texts() {
-		m[name] = make
-	}
+	maps.Copy(m, c.texts())
+	maps.Copy(m, c.batches())
 	maps.Copy(m, c.httpRoad())
 	for name, make := range c.opt.Override {
 		m[name] = make(c)

@@ -89,7 +89,8 @@ func (w Worker) Batch(ctx context.Context, r batchrun.Run, version, key string, 
 		return batchrun.Counts{}, fault.New(fault.Permanent, "batch %s: a worker needs a deadline", key)
 	}
 	me := rand.Text()
-	b, err := w.Runs.Take(ctx, r, key, me, until)
+	taken := w.now()
+	b, err := w.Runs.Take(ctx, r, key, me, taken.Add(batchrun.WorkerLease))
 	if err != nil {
 		return batchrun.Counts{}, err
 	}
@@ -103,7 +104,7 @@ func (w Worker) Batch(ctx context.Context, r batchrun.Run, version, key string, 
 	}
 	started := batchrun.Tally(ids, items, r.ID)
 	slog.InfoContext(ctx, "batch begun", "run", r.ID, "batch", key, "resumed_from", started.Expected-started.Missing, "missing", started.Missing)
-	renewed := w.now()
+	renewed := taken
 	for _, id := range ids {
 		if items[id].Final() {
 			continue
@@ -117,6 +118,12 @@ func (w Worker) Batch(ctx context.Context, r batchrun.Run, version, key string, 
 				return batchrun.Counts{}, err
 			}
 			renewed = now
+		}
+		if now.Sub(taken) > batchrun.TakeAgain {
+			if b, err = w.Runs.Take(ctx, r, key, me, now.Add(batchrun.WorkerLease)); err != nil {
+				return batchrun.Counts{}, err
+			}
+			taken = now
 		}
 		seen := items[id]
 		seen.Set, seen.ID = set, id

@@ -31,7 +31,7 @@ func (c Counts) Add(o Counts) Counts {
 }
 
 // Batch is the row of a batch: who is at work on it, and how it ended. A worker
-// has a batch alone until its deadline, whatever its caller believes of it.
+// has a batch alone, whatever its caller believes of it.
 type Batch struct {
 	Run     string    `dynamodbav:"run"`
 	Part    string    `dynamodbav:"part"`
@@ -47,7 +47,15 @@ const partBatch = "batch#"
 // ErrBusy says that another worker is at work on the batch until Batch.Until.
 var ErrBusy = errors.New("another worker has the batch")
 
-// Take gives the batch of a run to a worker until its deadline. Errors: ErrBusy,
+// WorkerLease is for how long a worker has a batch without taking it again: an
+// item that begins TakeAgain after the last time ends before it has run out.
+const (
+	WorkerLease = names.ItemTime + 30*time.Second
+	TakeAgain   = 20 * time.Second
+)
+
+// Take gives the batch of a run to a worker until a time; asked again by the same
+// worker, until later. It is no progress. Errors: ErrBusy,
 // with the row; fault.Conceded. A batch that has ended is returned as it is.
 func (s Store) Take(ctx context.Context, r Run, key, owner string, until time.Time) (Batch, error) {
 	expr := "SET #s = :open, #w = :owner, #u = :until, begun_at = if_not_exists(begun_at, :now)"
@@ -58,7 +66,7 @@ func (s Store) Take(ctx context.Context, r Run, key, owner string, until time.Ti
 		ConditionExpression: &cond, ExpressionAttributeNames: used(expr + cond),
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":open": text(Open), ":owner": text(owner), ":until": stamp.Value(until),
 			":now": stamp.Value(now), ":free": stamp.Value(now.Add(-names.ClockSkew))},
-		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld}}}, s.Guards(r)...)
+		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld}}}, s.Checks(r)...)
 	err := txn.Write(ctx, s.DB, s.Retry, items)
 	if err == nil {
 		return b, nil

@@ -176,20 +176,32 @@ func (s Store) Renew(ctx context.Context, r Run) error {
 }
 
 // Guards are the conditions of a transaction that the run is open and holds its
-// lease; with them its progress moves. Refused tells whether they failed.
+// lease; with them its progress moves, so they belong to what is progress.
+// Refused tells whether they failed.
 func (s Store) Guards(r Run) []ddb.TransactWriteItem {
 	set, cond := "SET progress_at = :now", "#s = :open AND fence = :fence"
 	return []ddb.TransactWriteItem{
 		{Update: &ddb.Update{TableName: &s.Table, Key: Key(r.ID, partRun), UpdateExpression: &set, ConditionExpression: &cond,
-			ExpressionAttributeNames: map[string]string{"#s": "state"},
+			ExpressionAttributeNames: used(cond),
 			ExpressionAttributeValues: map[string]ddb.AttributeValue{":now": stamp.Value(s.now()), ":open": text(Open),
 				":fence": number(r.Fence)}}},
 		s.Leases.Guard(r.Lease()),
 	}
 }
 
+// Checks are the same conditions for what is no progress.
+func (s Store) Checks(r Run) []ddb.TransactWriteItem {
+	cond := "#s = :open AND fence = :fence"
+	return []ddb.TransactWriteItem{
+		{ConditionCheck: &ddb.ConditionCheck{TableName: &s.Table, Key: Key(r.ID, partRun), ConditionExpression: &cond,
+			ExpressionAttributeNames:  used(cond),
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":open": text(Open), ":fence": number(r.Fence)}}},
+		s.Leases.Guard(r.Lease()),
+	}
+}
+
 // Refused reads the error of a transaction whose items from the given place on
-// are Guards: fault.Conceded if one of them failed, nil if not.
+// are Guards or Checks: fault.Conceded if one of them failed, nil if not.
 func Refused(err error, r Run, at int) error {
 	for i, what := range []string{"is no longer open", "no longer holds its lease"} {
 		if rs := awserr.Reasons(err); at+i < len(rs) && rs[at+i].Kind == awserr.Condition {

@@ -37,6 +37,9 @@ const (
 	EffectMeasure = "measure"
 )
 
+// BatchEffects lists them.
+func BatchEffects() []string { return []string{EffectTags, EffectReport, EffectMeasure} }
+
 // LeaseOf is the key of an effect's lease in the effects table.
 func LeaseOf(effect string) string { return "lease#" + effect }
 
@@ -134,8 +137,8 @@ func batchFunctions() []Function {
 	an, ef, ru, ta := Analyses.Env, Effects.Env, Runs.Env, Tags.Env
 	ai := []string{an, ef, Usage.Env, EnvBucket, EnvParameters, ru, ta}
 	return []Function{
-		{Name: FnBackfill, Package: Zip, Timeout: BatchTimeout, MemoryMB: 1536, State: true, Machines: []string{MachineBackfill},
-			Env: append(append([]string{}, ai...), PoseJobs.Env, EnvFonts)},
+		{Name: FnBackfill, Package: Zip, Timeout: BatchTimeout, MemoryMB: 512, State: true, Machines: []string{MachineBackfill},
+			Env: ai},
 		{Name: FnNightly, Package: Zip, Timeout: BatchTimeout, MemoryMB: 512, State: true, Machines: []string{MachineNightly}, Env: ai},
 		{Name: FnWatch, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Every: WatchPeriod, Env: []string{ru}},
 		{Name: FnOperator, Package: Zip, Timeout: 60 * time.Second, MemoryMB: 256,

@@ -1,0 +1,71 @@
+package nightly
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"fastbowlinglab/shared/aitask"
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/retry"
+)
+
+// Objects is what a TaskTagger needs of S3.
+type Objects interface {
+	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+}
+
+// Tasks makes the call of tags; *aitask.Runner does.
+type Tasks interface {
+	Tag(ctx context.Context, run names.Run, version string, in aitask.Input) (aitask.Tagged, error)
+}
+
+// TaskTagger tags an analysis by an AI task on its stored result. The call is
+// guarded: whoever asks again gets the recorded answer.
+type TaskTagger struct {
+	Tasks   Tasks
+	Objects Objects
+	Bucket  string
+	Retry   retry.Policy
+}
+
+// Tag implements Tagger.
+func (t TaskTagger) Tag(ctx context.Context, row analysis.Row, version string) (aitask.Tagged, error) {
+	if row.Status != analysis.Ready || row.ResultKey == "" {
+		return aitask.Tagged{}, fault.New(fault.Permanent, "tag %s: it is %s, without a result", row.AnalysisID, row.Status)
+	}
+	r, err := t.result(ctx, row)
+	if err != nil {
+		return aitask.Tagged{}, err
+	}
+	return t.Tasks.Tag(ctx, names.Run{AnalysisID: row.AnalysisID, Attempt: row.Attempt}, version, aitask.Input{Result: r})
+}
+
+func (t TaskTagger) result(ctx context.Context, row analysis.Row) (motion.Result, error) {
+	if !strings.HasPrefix(row.ResultKey, names.PrefixWork+row.AnalysisID+"/") {
+		return motion.Result{}, fault.New(fault.Permanent, "tag %s: its result is at %.80q", row.AnalysisID, row.ResultKey)
+	}
+	var b []byte
+	err := t.Retry.Do(ctx, func() error {
+		out, err := t.Objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &t.Bucket, Key: &row.ResultKey})
+		if err != nil {
+			return err
+		}
+		defer out.Body.Close()
+		b, err = io.ReadAll(io.LimitReader(out.Body, motion.MaxResultBytes+1))
+		return err
+	})
+	if err != nil {
+		return motion.Result{}, awserr.Fault(err, fmt.Sprintf("read the result of %s", row.AnalysisID))
+	}
+	r, err := motion.ReadResult(bytes.NewReader(b))
+	return r, fault.Wrap(fault.Permanent, err, "read the result of %s", row.AnalysisID)
+}
