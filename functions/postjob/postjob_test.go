@@ -1,0 +1,146 @@
+package postjob_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+
+	"fastbowlinglab/functions/internal/posetest"
+	"fastbowlinglab/functions/postjob"
+	"fastbowlinglab/functions/probe"
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/posejob"
+)
+
+var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// workers answers every post with one status.
+type workers struct {
+	status int
+	body   string
+	header map[string]string
+	posts  int
+}
+
+func (s *workers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.posts++
+	for k, v := range s.header {
+		w.Header().Set(k, v)
+	}
+	w.WriteHeader(s.status)
+	_, _ = w.Write([]byte(s.body))
+}
+
+func call(t *testing.T, w *posetest.World, s *workers, in names.PostIn) (out names.DispatchOut, errType string) {
+	t.Helper()
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	payload, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn := postjob.New(postjob.Deps{Jobs: w.Jobs, Client: srv.Client(), URL: srv.URL, Now: func() time.Time { return now }})
+	b, err := fn.Invoke(t.Context(), payload)
+	var e messages.InvokeResponse_Error
+	if errors.As(err, &e) {
+		return out, e.Type
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, ""
+}
+
+func TestAnswers(t *testing.T) {
+	waits := func(d time.Duration) names.DispatchOut {
+		return names.DispatchOut{State: names.DispatchWaiting, Until: now.Add(d).Format(time.RFC3339)}
+	}
+	for name, c := range map[string]struct {
+		s    workers
+		want names.DispatchOut
+		err  string
+	}{
+		"Claimed":     {workers{status: 202, body: `{"state":"claimed","fence":1}`}, names.DispatchOut{State: names.DispatchOwned}, ""},
+		"Finished":    {workers{status: 200, body: `{"state":"finished"}`}, names.DispatchOut{State: names.DispatchOwned}, ""},
+		"Full":        {workers{status: 429, header: map[string]string{"Retry-After": "15"}}, waits(15 * time.Second), ""},
+		"Elsewhere":   {workers{status: 409, body: `{"state":"held","until":"2026-03-01T09:00:40.000Z"}`}, waits(40 * time.Second), ""},
+		"FarAway":     {workers{status: 409, body: `{"state":"held","until":"2027-03-01T09:00:40.000Z"}`}, waits(names.QueueVisibility), ""},
+		"Ended":       {workers{status: 410}, names.DispatchOut{}, "Conceded"},
+		"Balancer504": {workers{status: 504, body: "<html>"}, waits(5 * time.Second), ""},
+		"Balancer503": {workers{status: 503, body: "<html>"}, waits(5 * time.Second), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := posetest.New(t, 1)
+			if out, e := call(t, w, &c.s, names.PostIn{RoundIn: names.RoundIn{Run: w.Run}}); out != c.want || e != c.err {
+				t.Errorf("%+v %s, want %+v %s", out, e, c.want, c.err)
+			}
+			if j := w.Job(); j.State != posejob.Waiting || j.Token1 != "" {
+				t.Errorf("the row before the post: %+v", j)
+			}
+		})
+	}
+}
+
+// The row answers before any worker is asked: a post whose 202 was lost, a job
+// that is done.
+func TestTheRowAnswersFirst(t *testing.T) {
+	w := posetest.New(t, 1)
+	in := names.PostIn{RoundIn: names.RoundIn{Run: w.Run}, Entered: "2026-03-01T09:00:00.000Z"}
+	call(t, w, &workers{status: 429}, in)
+	job, err := w.Jobs.Claim(t.Context(), w.Run.AnalysisID, posejob.Claimant{Name: "w", Engine: "e", Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &workers{status: 500}
+	if out, _ := call(t, w, s, in); out.State != names.DispatchOwned || s.posts != 0 {
+		t.Errorf("owned: %+v after %d posts", out, s.posts)
+	}
+	if _, err := w.Jobs.Complete(t.Context(), job.Lease(), names.VerdictOut{Verdict: names.VerdictReject, Reason: "no_person"}); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := call(t, w, s, in); out.State != names.DispatchOwned || s.posts != 0 {
+		t.Errorf("done: %+v after %d posts", out, s.posts)
+	}
+	w.Analysis(w.Run, analysis.Failed, 1)
+	if _, e := call(t, w, s, in); e != "Conceded" {
+		t.Errorf("ended: %q", e)
+	}
+	if _, e := call(t, w, s, names.PostIn{}); e != "Permanent" {
+		t.Errorf("no id: %q", e)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		want   string
+	}{"Ready": {200, names.DispatchReady}, "Stopping": {503, names.DispatchWaiting}, "Balancer": {504, names.DispatchWaiting}, "Nobody": {0, names.DispatchWaiting}} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(&workers{status: max(c.status, 200)})
+			url := srv.URL
+			if c.status == 0 {
+				srv.Close()
+			} else {
+				defer srv.Close()
+			}
+			fn := probe.New(probe.Deps{Client: &http.Client{}, URL: url, Now: func() time.Time { return now }})
+			b, err := fn.Invoke(t.Context(), []byte(`{"analysis_id":"an-1","attempt":1,"round":30}`))
+			var out names.DispatchOut
+			if err = errors.Join(err, json.Unmarshal(b, &out)); err != nil || out.State != c.want {
+				t.Errorf("%s, %v; want %s", b, err, c.want)
+			}
+			if c.want == names.DispatchWaiting && out.Until <= now.Add(4*time.Minute).Format(time.RFC3339) {
+				t.Errorf("round 30 waits until %s only", out.Until)
+			}
+		})
+	}
+}
