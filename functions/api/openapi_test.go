@@ -69,7 +69,7 @@ var operations = map[string]operation{
 	"GET /v1/openapi.json": {summary: "This document.", out: map[string]any{}, status: 200, tag304: true},
 	"POST /v1/operator/grants": {summary: "Give an athlete credits, with a reason that stays in the ledger.", in: grantIn{}, out: grantOut{}, status: 201, key: keyNeeded,
 		problems: "operators_only idempotency_key_reused"},
-	"GET /v1/usage": {summary: "Model calls with tokens and cost, of an analysis or of a day.", out: usage.Bill{}, status: 200, query: []string{"analysis_id", "day"}, problems: "operators_only"},
+	"GET /v1/usage": {summary: "Model calls with tokens and cost, of an analysis or of a day.", out: usage.Bill{}, status: 200, query: []string{"analysis_id", "day", "task", "model"}, problems: "operators_only"},
 }
 
 // everywhere are the problems of any route that needs a token; the gateway's own
@@ -200,6 +200,8 @@ var queryParams = map[string]any{
 	"limit":       map[string]any{"type": "integer", "minimum": 1, "maximum": maxPage},
 	"cursor":      map[string]any{"type": "string"},
 	"analysis_id": map[string]any{"type": "string", "maxLength": names.MaxIdempotency},
+	"task":        map[string]any{"type": "string"},
+	"model":       map[string]any{"type": "string"},
 	"day":         map[string]any{"type": "string", "format": "date"},
 }
 
