@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,16 +76,13 @@ func choose(seed uint64, of ...any) float64 {
 
 const seedB = 7
 
-// rounds is how many rounds of incident B are run: 50, or BATCH_ROUNDS.
-func rounds(t *testing.T) int {
-	if v := os.Getenv("BATCH_ROUNDS"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+// scale is how many rounds of how many items are run. Fifty rounds of a thousand
+// are half an hour on a busy machine: BATCH_FULL=1.
+func scale() (rounds, items int) {
+	if os.Getenv("BATCH_FULL") != "" {
+		return 50, 1000
 	}
-	return 50
+	return 50, 100
 }
 
 // TestIncidentB kills the driver in mid-batch, with its worker alive, and starts
@@ -94,18 +90,18 @@ func rounds(t *testing.T) int {
 // times out although the worker lives, or a worker dies. Guards off is what
 // integration/incidents shows.
 func TestIncidentB(t *testing.T) {
-	n, items := rounds(t), 1000
+	n, items := scale()
 	src := &source{calls: map[string]int{}, active: map[string]int{}}
 	opt := virtual.Options{
 		Seed: seedB,
 		Invocations: func(i virtual.Invocation) virtual.InvokeFault {
 			if i.Function == names.FnBackfill && strings.Contains(i.ID, "/Batch/") && choose(seedB, i.ID) < 0.15 {
-				return virtual.InvokeFault{Kind: virtual.InvokeTimeout, After: time.Duration(60 * choose(seedB, i.ID, "after") * float64(time.Second))}
+				return virtual.InvokeFault{Kind: virtual.InvokeTimeout, After: time.Duration(0.1 * float64(items) * choose(seedB, i.ID, "after") * float64(time.Second))}
 			}
 			return virtual.InvokeFault{}
 		},
 		Faults: func(c virtual.Call) virtual.Decision {
-			if strings.Contains(c.Actor, "/Batch/") && choose(seedB, c.ID) < 0.0004 {
+			if strings.Contains(c.Actor, "/Batch/") && choose(seedB, c.ID) < 0.4/float64(items) {
 				return virtual.Decision{Fault: virtual.CrashAfter}
 			}
 			return virtual.Decision{}
@@ -157,7 +153,7 @@ func TestIncidentB(t *testing.T) {
 // anew, and that believes nobody but the store.
 func drive(ctx context.Context, t *testing.T, c *virtual.Cloud, version string, items int) (killed, refused int) {
 	input := backfill.Spec{Effect: names.EffectReport, Version: version, IDs: ids(items)}
-	point := time.Duration(110 * choose(seedB, version) * float64(time.Second))
+	point := time.Duration(0.11 * float64(items) * choose(seedB, version) * float64(time.Second)) // they take 0.125 s each
 	for try := 0; try < 60; try++ {
 		run := fmt.Sprintf("%s-%d", version, try)
 		if err := c.StartBatch(ctx, statemachine.Backfill, run, input); err != nil {

@@ -106,3 +106,6 @@ func (c *Cloud) Deliver(ctx context.Context, id string, at time.Time, result []b
 	_, err = c.Direct.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: item})
 	return err
 }
+
+// Put stores an object, as an operator does.
+func (c *Cloud) Put(ctx context.Context, key string, body []byte) error { return c.put(ctx, key, body) }

@@ -1,0 +1,221 @@
+package batch_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	fnbackfill "fastbowlinglab/functions/backfill"
+	"fastbowlinglab/integration/virtual"
+	"fastbowlinglab/shared/backfill"
+	"fastbowlinglab/shared/batchrun"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/statemachine"
+)
+
+// memory keeps items as batchrun.Items does, in memory, and counts the requests
+// that the real one would make: one for each claim, one for each end, and one
+// for each hundred items read.
+type memory struct {
+	mu                   sync.Mutex
+	items                map[string]batchrun.Item
+	loads, claims, marks int
+}
+
+func (m *memory) Load(_ context.Context, _ string, ids []string) (map[string]batchrun.Item, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.loads += (len(ids) + 99) / 100
+	out := map[string]batchrun.Item{}
+	for _, id := range ids {
+		if it, ok := m.items[id]; ok {
+			out[id] = it
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) Claim(_ context.Context, r batchrun.Run, seen batchrun.Item, owner string, until time.Time) (batchrun.Item, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.claims++
+	if was := m.items[seen.ID]; was.Final() {
+		return was, batchrun.ErrTaken
+	}
+	seen.State, seen.By, seen.Owner, seen.Until, seen.Calls = batchrun.Claimed, r.ID, owner, until, seen.Calls+1
+	m.items[seen.ID] = seen
+	return seen, nil
+}
+
+func (m *memory) Settle(_ context.Context, it batchrun.Item, state string) (batchrun.Item, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.marks++
+	it.State = state
+	m.items[it.ID] = it
+	return it, nil
+}
+
+// steady is a work that takes half a second: four at a time are eight a second.
+type steady struct{}
+
+func (steady) Do(ctx context.Context, id, _ string) (backfill.Made, error) {
+	wait(ctx, 500*time.Millisecond)
+	return backfill.Made{Key: id}, nil
+}
+
+// Prices in us-east-1, US dollars, read from AWS's price pages in November 2025:
+// on-demand DynamoDB, Step Functions standard, Lambda arm64, S3 standard.
+const (
+	perWrite      = 0.625e-6 // a write request unit
+	perRead       = 0.125e-6 // a read request unit
+	perTransition = 0.025e-3
+	perCall       = 0.2e-6
+	perGBSecond   = 0.0000133334
+	perPut        = 0.005e-3
+	perGet        = 0.0004e-3
+)
+
+// What a claim, an end and a place in the budget write. A transaction costs twice
+// what its items would: item, run and lease, and the run's place in its index.
+const (
+	claimWrites  = 2*3 + 2
+	endWrites    = 1
+	budgetWrites = 1
+	readUnits    = 100 // of a hundred rows below 4 KB, read consistently
+)
+
+type bill struct {
+	items, transitions, events, calls, requests int
+	hours, dollars                              float64
+}
+
+// TestCostOf100000 runs a backfill of 100,000 items, and smaller ones beside it:
+// what it costs rises with the items and with nothing else.
+func TestCostOf100000(t *testing.T) {
+	var bills []bill
+	for _, n := range []int{10_000, 50_000, 100_000} {
+		b := simulate(t, n)
+		if t.Failed() {
+			return
+		}
+		bills = append(bills, b)
+		t.Logf("%d items: %d transitions, %d events, %d calls of the function, %d requests to the database, %.1f h, $%.2f (%.4f cents an item)",
+			b.items, b.transitions, b.events, b.calls, b.requests, b.hours, b.dollars, 100*b.dollars/float64(b.items))
+		line, err := json.Marshal(map[string]any{"bench": "backfill", "items": b.items, "transitions": b.transitions, "events": b.events,
+			"requests": b.requests, "dollars": fmt.Sprintf("%.4f", b.dollars)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(string(line))
+	}
+	most := bills[len(bills)-1]
+	if most.events > statemachine.MaxEvents/4 {
+		t.Errorf("%d events: too near the limit of %d", most.events, statemachine.MaxEvents)
+	}
+	for _, b := range bills[:2] {
+		for what, ratio := range map[string]float64{
+			"dollars":  (most.dollars / float64(most.items)) / (b.dollars / float64(b.items)),
+			"requests": (float64(most.requests) / float64(most.items)) / (float64(b.requests) / float64(b.items)),
+		} {
+			if ratio > 1.1 || ratio < 0.8 {
+				t.Errorf("%s an item: %d items cost %.2f times what %d do", what, most.items, ratio, b.items)
+			}
+		}
+	}
+}
+
+func simulate(t *testing.T, n int) (b bill) {
+	t.Helper()
+	mem := &memory{items: map[string]batchrun.Item{}}
+	gets, puts, others, seconds := 0, 0, 0, 0.0
+	var mu sync.Mutex
+	opt := virtual.Options{
+		Override: map[string]func(*virtual.Cloud) lambda.Handler{names.FnBackfill: func(c *virtual.Cloud) lambda.Handler {
+			j := c.Backfill(map[string]backfill.Worker{names.EffectReport: {Work: steady{}}})
+			j.Items = mem
+			return timed{fnbackfill.New(j), func(d time.Duration) { mu.Lock(); seconds += d.Seconds(); b.calls++; mu.Unlock() }}
+		}},
+		Observe: func(_ *virtual.Cloud, c virtual.Call) {
+			switch {
+			case c.Service == "dynamodb":
+				others++
+			case strings.HasPrefix(c.Op, "PUT"):
+				puts++
+			case strings.HasPrefix(c.Op, "GET"):
+				gets++
+			}
+		},
+	}
+	virtual.Run(t, opt, func(c *virtual.Cloud) {
+		ctx, cancel := context.WithCancel(virtual.As(context.Background(), "operator"))
+		defer cancel()
+		list, err := json.Marshal(ids(n))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		key := names.PrefixWork + "lists/all.json"
+		if err := c.Put(ctx, key, list); err != nil {
+			t.Error(err)
+			return
+		}
+		began := time.Now()
+		if err := c.StartBatch(ctx, statemachine.Backfill, "all", backfill.Spec{Effect: names.EffectReport, Version: "v1", IDsKey: key}); err != nil {
+			t.Error(err)
+			return
+		}
+		e := finished(ctx, t, c, statemachine.Backfill, "all", 24*time.Hour)
+		b.hours = time.Since(began).Hours()
+		if e.status != sfntypes.ExecutionStatusSucceeded || e.rows.New != n {
+			t.Errorf("%+v", e)
+		}
+		b.transitions, b.events = history(ctx, t, c, c.BatchARN(statemachine.Backfill, "all"))
+	})
+	b.items = n
+	b.requests = others + mem.claims + mem.marks + mem.loads + mem.claims // the last: a place in the budget each
+	const memoryGB = 0.5
+	b.dollars = perWrite*float64(mem.claims*(claimWrites+budgetWrites)+mem.marks*endWrites+others*claimWrites) + perRead*float64(mem.loads*readUnits) +
+		perTransition*float64(b.transitions) + perCall*float64(b.calls) + perGBSecond*memoryGB*seconds + perPut*float64(puts) + perGet*float64(gets)
+	return b
+}
+
+// timed tells how long each call of a function took.
+type timed struct {
+	lambda.Handler
+	tell func(time.Duration)
+}
+
+func (h timed) Invoke(ctx context.Context, in []byte) ([]byte, error) {
+	start := time.Now()
+	defer func() { h.tell(time.Since(start)) }()
+	return h.Handler.Invoke(ctx, in)
+}
+
+// history counts an execution's state transitions and events.
+func history(ctx context.Context, t *testing.T, c *virtual.Cloud, arn string) (transitions, events int) {
+	t.Helper()
+	p := sfn.NewGetExecutionHistoryPaginator(sfn.NewFromConfig(c.Config), &sfn.GetExecutionHistoryInput{ExecutionArn: &arn, MaxResults: 1000})
+	for p.HasMorePages() {
+		out, err := p.NextPage(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, e := range out.Events {
+			events++
+			if strings.HasSuffix(string(e.Type), "StateEntered") {
+				transitions++
+			}
+		}
+	}
+	return
+}
