@@ -16,12 +16,14 @@ TAGS      := lambda.norpc
 CLIP ?= integration/samples/bowler.mp4
 KEY  ?=
 PROVIDER ?= rules
+API ?=
+TOKEN ?=
 ARGS ?=
 
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
 quoted = '$(subst ','\'',$(value $1))'
 
-.PHONY: chaos incidents help setup setup-tests functions dist image-context image synth cost demo up test lint sizes bench clean
+.PHONY: chaos incidents help setup setup-tests functions dist image-context synth cost smoke demo up test lint sizes bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +60,9 @@ synth: dist image-context ## cdk synth into cdk.out without an account; cdk-nag 
 	elif [ -x .venv/bin/cfn-lint ]; then .venv/bin/cfn-lint cdk.out/*.template.json && echo 'cfn-lint: nothing found'; \
 	else echo 'cfn-lint: skipped, it is not installed (pip install cfn-lint)'; fi
 	@echo "synthesised $$(ls cdk.out/*.template.json | wc -l) stacks into cdk.out; cdk-nag found nothing unsuppressed"
+
+smoke: ## the main job against a deployment (API=https://... TOKEN=access token of an athlete with a credit)
+	@TOKEN=$(call quoted,TOKEN) go run ./integration/cmd/smoke -api $(call quoted,API) $(if $(CLIP),-clip $(call quoted,CLIP))
 
 cost: ## dollars idle a month and for one analysis, itemised, from the templates in cdk.out
 	@test -f cdk.out/manifest.json || $(MAKE) --no-print-directory synth

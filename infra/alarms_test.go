@@ -50,6 +50,7 @@ func TestAlarms(t *testing.T) {
 		"notice-unknown":       "FastBowlingLab NoticeUnknown Sum 300 >= 1 1 notBreaching",
 		"notice-refused":       "FastBowlingLab NoticeRefused Sum 300 >= 1 1 notBreaching",
 		"effect-unknown":       "FastBowlingLab EffectUnknown Sum 300 >= 1 1 notBreaching",
+		"audit-violations":     "FastBowlingLab AuditViolations Sum 300 >= 1 1 notBreaching",
 		"reconciler-silent":    "FastBowlingLab Reconciled Sum 300 < 1 3 breaching",
 		"reconciler-failing":   "FastBowlingLab ReconcileFailed Sum 300 >= 1 3 notBreaching",
 		"batch-no-progress":    "FastBowlingLab SecondsSinceProgress Maximum 300 >= 300 1 breaching",

@@ -62,6 +62,7 @@ func watches(f *PoseFleet, api *API, a *Analysis) []watch {
 		{name: "notice-unknown", says: "A mail may or may not have left", metric: own(metric.NoticeUnknown), threshold: 1},
 		{name: "notice-refused", says: "A mail was refused for good", metric: own(metric.NoticeRefused), threshold: 1},
 		{name: "effect-unknown", says: "A paid call was sent and its outcome is not known", metric: own(metric.EffectUnknown), threshold: 1},
+		{name: "audit-violations", says: "The audit found a promise broken: its report in S3 says which", metric: own(metric.AuditViolations), threshold: 1},
 		{name: "reconciler-silent", says: "The reconciler has not finished a pass for a quarter of an hour",
 			metric: own(metric.Reconciled), below: true, threshold: 1, periods: 3, missing: awscloudwatch.TreatMissingData_BREACHING},
 		{name: "reconciler-failing", says: "The reconciler could not repair something three times in a row",
