@@ -150,6 +150,11 @@ func (d Deps) handle(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (an
 	if err := d.stillHere(ctx, ev.RouteKey, r.Athlete); err != nil {
 		return answer{}, err
 	}
+	if r.header("Idempotency-Key") != "" { // one that a call can do without is a good one all the same
+		if _, err := r.idempotencyKey(); err != nil {
+			return answer{}, err
+		}
+	}
 	if r.Body, err = body(ev); err != nil {
 		return answer{}, err
 	}

@@ -157,3 +157,14 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("an estimate from nothing: %s", r.Body)
 	}
 }
+
+// A key that a call can do without is checked all the same.
+func TestNeedlessKeys(t *testing.T) {
+	w := newWorld(t)
+	w.grant(1)
+	id := w.reserve("k")
+	for _, route := range []string{uploads, confirm, cancel} {
+		w.do(call{route: route, id: id, key: "cl\u00e9"}).want(t, 400, "idempotency_key_invalid")
+	}
+	w.do(call{route: uploads, id: id, key: "any"}).want(t, 200, "")
+}
