@@ -24,6 +24,16 @@ func TestTimerRelations(t *testing.T) {
 		{"pass ends by the analysing deadline", PoseTimeout <= AnalysingDeadline},
 		{"an erasure outlasts every function at work", ErasureSettle > longest()},
 		{"ALB idle timeout is 900 s", ALBIdleTimeout == 900*time.Second},
+		// Nothing is held open through the balancer: each call ends long before it
+		// would cut it, inside its function; the state that waits for the work
+		// started through it outlasts the idle timeout.
+		{"a call through the ALB < its function's timeout", PoseCallTimeout < timeoutOf(FnProbe) && PoseCallTimeout < timeoutOf(FnPostJob)},
+		{"functions that call through the ALB < its idle timeout", timeoutOf(FnProbe) < ALBIdleTimeout && timeoutOf(FnPostJob) < ALBIdleTimeout},
+		{"ALB idle timeout < the state that waits for what was posted through it", ALBIdleTimeout < PoseTimeout},
+		{"the worker's idle timeout > the ALB's", WorkerIdleTimeout > ALBIdleTimeout},
+		{"deregistration < grace", DeregistrationDelay < StopGrace},
+		{"health check timeout < interval", HealthTimeout < HealthInterval},
+		{"progress is shown between renewals", ProgressPeriod < KeeperPeriod},
 	} {
 		if !r.ok {
 			t.Errorf("timers: %s does not hold", r.name)
@@ -37,4 +47,13 @@ func longest() (d time.Duration) {
 		d = max(d, f.Timeout)
 	}
 	return d
+}
+
+func timeoutOf(fn string) time.Duration {
+	for _, f := range Functions() {
+		if f.Name == fn {
+			return f.Timeout
+		}
+	}
+	return 0
 }
