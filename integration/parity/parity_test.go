@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -156,14 +157,7 @@ func TestSources(t *testing.T) {
 	here := Shape{}
 	for _, f := range names.Functions() { // the embedded cloud's scheduler, pump and events go by these
 		if f.Every > 0 {
-			n, unit := int(f.Every.Minutes()), "minutes"
-			if n == 1 {
-				unit = "minute"
-			}
-			if n%60 == 0 {
-				n, unit = n/60, strings.TrimSuffix("hours", map[bool]string{true: "s"}[n == 60])
-			}
-			here[f.Name+" by schedule"] = fmt.Sprintf("rate(%d %s)", n, unit)
+			here[f.Name+" by schedule"] = rate(f.Every)
 		}
 		if f.Ended {
 			here[f.Name+" by event"] = "[FAILED TIMED_OUT ABORTED]"
@@ -176,6 +170,31 @@ func TestSources(t *testing.T) {
 		}
 	}
 	same(t, w.templates.Sources(), here)
+}
+
+// rate is EventBridge's expression of a period, in the largest unit that fits.
+func rate(every time.Duration) string {
+	for _, u := range []struct {
+		unit string
+		of   time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		if n := every / u.of; n > 0 && every%u.of == 0 {
+			if n > 1 {
+				u.unit += "s"
+			}
+			return fmt.Sprintf("rate(%d %s)", n, u.unit)
+		}
+	}
+	return every.String()
+}
+
+func TestRate(t *testing.T) {
+	for every, want := range map[time.Duration]string{time.Minute: "rate(1 minute)", 5 * time.Minute: "rate(5 minutes)",
+		time.Hour: "rate(1 hour)", 6 * time.Hour: "rate(6 hours)", 24 * time.Hour: "rate(1 day)", 90 * time.Minute: "rate(90 minutes)"} {
+		if got := rate(every); got != want {
+			t.Errorf("rate(%s) = %s, want %s", every, got, want)
+		}
+	}
 }
 
 // TestRoutes asks the embedded cloud for each synthesised route without a token.
