@@ -102,6 +102,9 @@ func TestIncidentB(t *testing.T) {
 		},
 		Faults: func(c virtual.Call) virtual.Decision {
 			if strings.Contains(c.Actor, "/Batch/") && choose(seedB, c.ID) < 0.4/float64(items) {
+				if choose(seedB, c.ID, "when") < 0.7 {
+					return virtual.Decision{Fault: virtual.CrashBefore} // of a recorded end: the outcome is unknown
+				}
 				return virtual.Decision{Fault: virtual.CrashAfter}
 			}
 			return virtual.Decision{}
@@ -207,7 +210,9 @@ func rowsEqual(ctx context.Context, t *testing.T, c *virtual.Cloud, src *source,
 	for _, id := range ids(items) {
 		it, calls := rows[id], src.calls[version+"/"+id]
 		unknown += it.Takeovers
-		if calls > 1+it.Takeovers || calls == 0 || !slices.Contains([]string{batchrun.Done, batchrun.Unknown}, it.State) {
+		// A worker that died between its claim and its call leaves an unknown outcome
+		// of a call that was never made: the rows cannot tell, and say so.
+		if calls > 1+it.Takeovers || calls == 0 && it.State == batchrun.Done || !slices.Contains([]string{batchrun.Done, batchrun.Unknown}, it.State) {
 			t.Errorf("%s/%s: called %d times, %d unknown outcomes, %s", version, id, calls, it.Takeovers, it.State)
 		}
 	}
