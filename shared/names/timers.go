@@ -32,7 +32,7 @@ const (
 // ErasureSettle is how long after a deletion was asked for it may be called
 // done at the earliest: longer than any function that was at work on an analysis
 // of the athlete's may still write.
-const ErasureSettle = 10 * time.Minute
+const ErasureSettle = 11 * time.Minute
 
 // ErasePeriod is how often open deletions and old data are looked at.
 const ErasePeriod = 5 * time.Minute
