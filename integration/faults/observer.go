@@ -208,6 +208,9 @@ func (o *observer) job(c *virtual.Cloud, id string, call virtual.Call) {
 	if j.Fence < was.Fence {
 		o.violation("I6", "fence of %s went from %d to %d", id, was.Fence, j.Fence)
 	}
+	if j.State == posejob.Claimed && was.State == posejob.Claimed && j.Fence == was.Fence && j.Owner != was.Owner {
+		o.violation("I6", "fence %d of %s was given to two owners", j.Fence, id)
+	}
 	// A lease's end is by its owner's clock, which may be behind the true time.
 	if j.Fence > was.Fence && was.State == posejob.Claimed && was.Attempt == j.Attempt && time.Now().Before(was.Until.Add(-names.ClockSkew/2)) {
 		o.violation("I6", "%s was claimed under fence %d while fence %d held until %s", id, j.Fence, was.Fence, was.Until)

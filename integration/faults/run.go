@@ -187,7 +187,11 @@ func (w *world) client(c *virtual.Cloud, key string) {
 	if w.plan.event(doSecondOwner, key, 0.25) {
 		things.Go(func() {
 			ctx := virtual.As(context.Background(), "client-queue/"+key)
-			pause(ctx, d.Between(time.Minute, 5*time.Minute, "second "+key))
+			when := d.Between(5*time.Second, 50*time.Second, "second "+key) // beside the first, before a worker is up
+			if d.Chance(0.4, "second later "+key) {
+				when = d.Between(time.Minute, 5*time.Minute, "second "+key)
+			}
+			pause(ctx, when)
 			_ = c.SendClaimCheck(ctx, id)
 		})
 	}
