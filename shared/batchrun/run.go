@@ -288,7 +288,7 @@ func (s Store) update(ctx context.Context, id, expr, cond string, values map[str
 	var r Run
 	err := updateItem(ctx, s.DB, s.Retry, &dynamodb.UpdateItemInput{TableName: &s.Table, Key: Key(id, partRun),
 		UpdateExpression: &expr, ConditionExpression: &cond,
-		ExpressionAttributeNames: used(expr+cond), ExpressionAttributeValues: values}, &r)
+		ExpressionAttributeNames: used(expr + cond), ExpressionAttributeValues: values}, &r)
 	return r, err
 }
 
