@@ -19,6 +19,9 @@ type variables map[string]*string
 
 // sub fills in a text with CloudFormation's pseudo parameters and variables.
 func sub(text string, vars variables) *string {
+	if !strings.Contains(text, "${") {
+		return jsii.String(text)
+	}
 	used := map[string]*string{}
 	for name, value := range vars {
 		if strings.Contains(text, "${"+name+"}") {

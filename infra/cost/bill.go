@@ -13,7 +13,7 @@ import (
 const (
 	imageGB      = 0.6 // worker's and precheck's images share their layers
 	scheduleWork = 1.0 // seconds of a scheduled function's idle call
-	idleMetrics  = 3   // own metrics that are written while nothing happens
+	idleMetrics  = 7   // own metrics written while nothing happens: 2 of the reconciler, 4 of the watcher, 1 of the audit
 	idleLogsGB   = 0.05
 	tableGB      = 0.1
 )
