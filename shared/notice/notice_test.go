@@ -229,6 +229,18 @@ func TestNobodyToTell(t *testing.T) {
 	}
 }
 
+// SES names the address that it refuses; errors end in logs.
+func TestAnErrorNamesNoAddress(t *testing.T) {
+	w := newWorld(t)
+	n := w.owed("an-1", "child@example.com")
+	w.mail.next = []error{&smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 403}},
+		Err: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "child@example.com is not verified"}}}
+	err := w.Send(t.Context(), n.AnalysisID, n.ID)
+	if err == nil || strings.Contains(err.Error(), "child") || !strings.Contains(err.Error(), "AccessDeniedException") {
+		t.Errorf("error = %v; want one with the code and without the address", err)
+	}
+}
+
 func TestSweepGoesOnAfterAFailure(t *testing.T) {
 	w := newWorld(t)
 	for i := range 4 {

@@ -77,6 +77,19 @@ func (s Sender) now() time.Time {
 	return time.Now()
 }
 
+// nameless is an error of SES or SNS without its text: SES names the address
+// that it refuses, and errors end in logs.
+type nameless struct{ err error }
+
+func (e nameless) Error() string {
+	if code := awserr.Code(e.err); code != "" {
+		return "refused: " + code
+	}
+	return "not sent"
+}
+
+func (e nameless) Unwrap() error { return e.err }
+
 // Send sends one owed notice, at most once whoever else is at it. It returns an
 // error only if the notice is still owed and should be tried again.
 func (s Sender) Send(ctx context.Context, analysisID, id string) error {
@@ -114,7 +127,7 @@ func (s Sender) Send(ctx context.Context, analysisID, id string) error {
 	case awserr.Is(err, "MessageRejected") || awserr.Is(err, "BadRequestException") || n.Tries >= maxTries:
 		return s.settle(ctx, n, Refused, awserr.KindOf(err).String())
 	default: // a throttle, or an account that may not send today: it stays owed
-		return errors.Join(fmt.Errorf("send notice %s of %s: %w", id, analysisID, err),
+		return errors.Join(fmt.Errorf("send notice %s of %s: %w", id, analysisID, nameless{err}),
 			s.settle(ctx, n, Owed, awserr.KindOf(err).String()))
 	}
 }
