@@ -357,8 +357,9 @@ func TestListPages(t *testing.T) {
 	if len(seen) != 5 {
 		t.Errorf("%d analyses in all pages, want 5", len(seen))
 	}
-	for k, v := range map[string]string{"limit": "0", "cursor": "!"} {
-		w.do(call{route: "GET /v1/analyses", query: map[string]string{k: v}}).want(t, 400, "invalid_request")
+	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"c":"` + strings.Repeat("9", 3000) + `","i":"an-x"}`)) // longer than a key may be
+	for _, bad := range []map[string]string{{"limit": "0"}, {"cursor": "!"}, {"cursor": forged}} {
+		w.do(call{route: "GET /v1/analyses", query: bad}).want(t, 400, "invalid_request")
 	}
 	if r := w.do(call{route: "GET /v1/analyses", sub: "nobody"}); r.Body != `{"analyses":[]}` {
 		t.Errorf("of nobody: %s", r.Body)

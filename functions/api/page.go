@@ -26,6 +26,10 @@ func (r request) limit(def int) (int, error) {
 	return n, nil
 }
 
+// maxCursor bounds a cursor: its parts become keys, and the table refuses a key
+// that is too long with an error that would not be the client's.
+const maxCursor = 512
+
 // cursor reads where the last page ended, into a struct of strings none of which
 // may be missing. Without one, into stays as it is.
 func (r request) cursor(into any) error {
@@ -34,6 +38,9 @@ func (r request) cursor(into any) error {
 		return nil
 	}
 	bad := invalid("cursor: not one that this API gave")
+	if len(q) > maxCursor {
+		return bad
+	}
 	b, err := base64.RawURLEncoding.DecodeString(q)
 	if err != nil || json.Unmarshal(b, into) != nil {
 		return bad
