@@ -107,14 +107,12 @@ func (r *Runner) once(ctx context.Context, run names.Run, t Task, revision strin
 	}
 	// The choice is made first because the lease follows from it, but a bad one
 	// only matters to whoever makes the call: a recorded answer stands.
-	ch, chosen := r.choose(ctx, spec)
-	ch.label = t.label(revision)
-	result, err := r.Effects.Once(ctx, Task(ch.label).EffectKey(run.AnalysisID), ch.lease, func(ctx context.Context) ([]byte, error) {
-		if chosen != nil {
-			return nil, effect.NotSent(chosen)
-		}
-		return r.call(ctx, run, spec, ch, in)
-	})
+	m, chosen := r.Models.Model(ctx, spec.Task)
+	result, err := r.ask(ctx, run, spec, m, chosen, t.label(revision), in)
+	if m.Fallback != nil && fault.NameOf(err) == fault.ModelUnavailable {
+		unavailable(ctx, run, m.Setting)
+		result, err = r.ask(ctx, run, spec, *m.Fallback, nil, t.label(revision), in)
+	}
 	var busy *effect.InProgress
 	var unknown *effect.Unknown
 	switch {
@@ -125,7 +123,7 @@ func (r *Runner) once(ctx context.Context, run names.Run, t Task, revision strin
 	case err != nil:
 		err = named(err, t, run)
 		if fault.NameOf(err) == fault.ModelUnavailable {
-			unavailable(ctx, run, ch.setting)
+			unavailable(ctx, run, settingOf(spec, m))
 		}
 		return outcome{}, err
 	}
@@ -141,6 +139,29 @@ func (r *Runner) once(ctx context.Context, run names.Run, t Task, revision strin
 		return outcome{}, fault.Wrap(o.Fault, e, "%s of %s", t, run.AnalysisID)
 	}
 	return o, nil
+}
+
+// ask makes the call by one model, once whoever else asks.
+func (r *Runner) ask(ctx context.Context, run names.Run, spec Spec, m Model, chosen error, label string, in Input) ([]byte, error) {
+	ch := choice{lease: spec.Timeout}
+	if chosen == nil {
+		ch, chosen = r.choose(spec, m)
+	}
+	ch.label = label
+	return r.Effects.Once(ctx, Task(label).EffectKey(run.AnalysisID), ch.lease, func(ctx context.Context) ([]byte, error) {
+		if chosen != nil {
+			return nil, effect.NotSent(chosen)
+		}
+		return r.call(ctx, run, spec, ch, in)
+	})
+}
+
+// settingOf names the setting to change, by the task where it could not be read.
+func settingOf(spec Spec, m Model) string {
+	if m.Setting == "" {
+		return string(spec.Task)
+	}
+	return m.Setting
 }
 
 // unavailable raises the alarm that names the setting which somebody must change.
@@ -213,7 +234,6 @@ func send(ctx context.Context, p Provider, req Request) (Reply, error) {
 type choice struct {
 	model    Model
 	provider Provider
-	setting  string
 	label    string // the task, with its revision where it is one
 	lease    time.Duration
 }
@@ -223,13 +243,8 @@ type choice struct {
 const rulesLease = 30 * time.Second
 
 // choose finds the provider and model that the setting names.
-func (r *Runner) choose(ctx context.Context, spec Spec) (choice, error) {
-	ch := choice{lease: spec.Timeout, setting: string(spec.Task)}
-	m, err := r.Models.Model(ctx, spec.Task)
-	if err != nil {
-		return ch, err
-	}
-	ch.setting = m.Setting
+func (r *Runner) choose(spec Spec, m Model) (choice, error) {
+	ch := choice{lease: spec.Timeout}
 	p, ok := r.Providers[m.Provider]
 	if !ok {
 		return ch, fault.New(fault.ModelUnavailable, "setting %s names the provider %q, which does not exist", m.Setting, clip(m.Provider, 80))

@@ -277,6 +277,50 @@ func TestSettingThatNamesNothing(t *testing.T) {
 	}
 }
 
+// Field case 39: a model that is retired, found out by the setting's check or by
+// the call itself, gives way to the fallback; nothing else does.
+func TestFallbackModel(t *testing.T) {
+	gone := func(ctx context.Context, n int) (Reply, error) {
+		if n == 1 {
+			return Reply{}, &CallError{Failure: Unavailable, Detail: "end of life"}
+		}
+		return good(ctx, n)
+	}
+	throttled := func(context.Context, int) (Reply, error) {
+		return Reply{}, &CallError{Failure: Throttled, Detail: "busy"}
+	}
+	for _, c := range []struct {
+		name, setting string
+		say           func(context.Context, int) (Reply, error)
+		want          fault.Name // "" is done
+		calls         int32
+	}{
+		{"RetiredInTheCall", "script:m1, script:m2", gone, "", 2},
+		{"RefusedByTheCheck", "script:retired,script:m2", good, "", 1},
+		{"UnknownProvider", "acme:m,script:m2", good, "", 1},
+		{"BothGone", "script:retired,script:retired", good, fault.ModelUnavailable, 0},
+		{"ThrottleIsNoReason", "script:m1,script:m2", throttled, fault.Transient, 1},
+		{"NoFallback", "script:m1", gone, fault.ModelUnavailable, 1},
+		{"ThreeModels", "script:m1,script:m2,script:m3", good, fault.ModelUnavailable, 0},
+		{"EmptyFallback", "script:m1,", good, fault.ModelUnavailable, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.say)
+			w.model = c.setting
+			out, err := w.do(t)
+			if c.want == "" && (err != nil || out.State != names.EffectDone) {
+				t.Errorf("%+v, %v; want done by the fallback", out, err)
+			}
+			if c.want != "" && (err == nil || fault.NameOf(err) != c.want) {
+				t.Errorf("%+v, %v; want %s", out, err, c.want)
+			}
+			if n := w.provider.calls.Load(); n != c.calls {
+				t.Errorf("%d calls, want %d", n, c.calls)
+			}
+		})
+	}
+}
+
 func TestAnswerThatCannotBeStoredIsNotPaidAgainAtOnce(t *testing.T) {
 	w := newWorld(t, good)
 	w.objects.err = &smithy.GenericAPIError{Code: "SlowDown"}

@@ -23,11 +23,13 @@ type Parameters interface {
 var DefaultModel = Model{Provider: RulesProvider, ID: RulesModel}
 
 // Model is a setting: which provider, and which of its models. Written
-// "provider:model", or "provider" for the provider's default.
+// "provider:model", or "provider" for the provider's default. A second one after
+// a comma is the fallback, asked where the first is retired or missing.
 type Model struct {
 	Provider string
 	ID       string
 	Setting  string // the parameter it came from
+	Fallback *Model // nil for none
 }
 
 func (m Model) String() string {
@@ -110,14 +112,28 @@ func (s *Settings) read(ctx context.Context, name string) (Model, error) {
 	return ParseModel(name, *out.Parameter.Value)
 }
 
-// ParseModel reads a setting's value.
+// ParseModel reads a setting's value: one model, or two with a comma between.
 func ParseModel(setting, value string) (Model, error) {
-	provider, id, _ := strings.Cut(strings.TrimSpace(value), ":")
-	provider, id = strings.TrimSpace(provider), strings.TrimSpace(id)
-	if provider == "" || len(value) > 2048 {
-		return Model{}, fault.New(fault.ModelUnavailable, "setting %s is %q, want provider:model", setting, clip(value, 80))
+	bad := fault.New(fault.ModelUnavailable, "setting %s is %q, want provider:model, or two with a comma between", setting, clip(value, 80))
+	first, second, two := strings.Cut(value, ",")
+	m := parseOne(setting, first)
+	if m.Provider == "" || len(value) > 2048 {
+		return Model{}, bad
 	}
-	return Model{Provider: provider, ID: id, Setting: setting}, nil
+	if !two {
+		return m, nil
+	}
+	f := parseOne(setting, second)
+	if f.Provider == "" || strings.Contains(second, ",") {
+		return Model{}, bad
+	}
+	m.Fallback = &f
+	return m, nil
+}
+
+func parseOne(setting, value string) Model {
+	provider, id, _ := strings.Cut(strings.TrimSpace(value), ":")
+	return Model{Provider: strings.TrimSpace(provider), ID: strings.TrimSpace(id), Setting: setting}
 }
 
 func (s *Settings) now() time.Time {
