@@ -24,7 +24,8 @@ var stageOrder = []string{StageUpload, StageStart, StagePrecheck, StageQueue, St
 // stageOf says to which stage a state of statemachine/analysis.asl.json belongs;
 // states that only choose or wait belong to none.
 var stageOf = map[string]string{
-	"Begin": StageStart, "Wake": StageStart, "Precheck": StagePrecheck, "QueueJob": StageQueue, "AwaitPose": StagePose,
+	"Begin": StageStart, "Wake": StageStart, "Precheck": StagePrecheck,
+	"QueueJob": StageQueue, "Probe": StageQueue, "PostJob": StageQueue, "AwaitPose": StagePose,
 	"Findings": StageFindings, "Coaching": StageCoaching, "Render": StageReport,
 	"Deliver": StageEnd, "RejectFootage": StageEnd, "RejectMeasured": StageEnd, "Settle": StageEnd,
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/reason"
+	"fastbowlinglab/shared/usage"
 )
 
 // truth is what the sample's generator knows.
@@ -41,9 +43,7 @@ func TestMainJob(t *testing.T) {
 	w := start(t)
 	first := w.demo(sample(t, "bowler.mp4"), "")
 	w.end(first, analysis.Ready, "")
-	if n := len(first.Bill.Lines); n != 2 {
-		t.Errorf("%d model calls, want 2", n)
-	}
+	oneCallEach(t, first.Bill, "precheck", "findings", "coaching")
 	if pdf, err := os.ReadFile(first.ReportPDF); err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) {
 		t.Errorf("report.pdf: %v, starts with %.8q", err, pdf)
 	}
@@ -54,6 +54,22 @@ func TestMainJob(t *testing.T) {
 		t.Errorf("the same clip and key again: analysis %s, replayed %t; want %s, true", again.AnalysisID, again.Replayed, first.AnalysisID)
 	}
 	w.end(again, analysis.Ready, "")
+}
+
+// oneCallEach asserts that each of the tasks was called once, and no other.
+func oneCallEach(t *testing.T, bill usage.Bill, tasks ...string) {
+	t.Helper()
+	calls := map[string]int{}
+	for _, l := range bill.Lines {
+		calls[l.Task]++
+	}
+	want := map[string]int{}
+	for _, task := range tasks {
+		want[task] = 1
+	}
+	if !maps.Equal(calls, want) {
+		t.Errorf("model calls %v, want %v", calls, want)
+	}
 }
 
 // compare checks a report of the rendered clip against its truth: the release
@@ -117,19 +133,18 @@ func TestRefusedClips(t *testing.T) {
 	for _, tc := range []struct {
 		name, clip string
 		why        reason.Code
+		calls      []string
 	}{
-		{"NotBowling", sample(t, "not_bowling.mp4"), reason.NotBowling},
-		{"Empty", file("empty.mp4", nil), reason.MediaEmpty},
-		{"Text", file("text.mp4", []byte("this is not a video\n")), reason.MediaNotVideo},
-		{"Half", file("half.mp4", whole[:len(whole)/2]), reason.MediaCut},
+		{"NotBowling", sample(t, "not_bowling.mp4"), reason.NotBowling, []string{"precheck"}},
+		{"Empty", file("empty.mp4", nil), reason.MediaEmpty, nil},
+		{"Text", file("text.mp4", []byte("this is not a video\n")), reason.MediaNotVideo, nil},
+		{"Half", file("half.mp4", whole[:len(whole)/2]), reason.MediaCut, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := &world{Cloud: w.Cloud, t: t, dir: t.TempDir(), db: w.db}
 			sum := w.demo(tc.clip, "")
 			w.end(sum, analysis.Rejected, string(tc.why))
-			if n := len(sum.Bill.Lines); n != 0 {
-				t.Errorf("%d model calls for a clip that was refused", n)
-			}
+			oneCallEach(t, sum.Bill, tc.calls...)
 		})
 	}
 }

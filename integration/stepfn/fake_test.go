@@ -89,13 +89,9 @@ func (f *fake) must(err error) {
 // start creates the state machine from the real file and starts an analysis.
 func (f *fake) start() (arn string) {
 	f.t.Helper()
-	subs := map[string]string{}
-	for _, fn := range names.Functions() {
-		if fn.State {
-			subs[fn.ARNPlaceholder()] = "arn:aws:lambda:eu-west-2:000000000000:function:" + names.Prefix + fn.Name + ":1"
-		}
-	}
-	def, err := statemachine.Fill(statemachine.Analysis, subs)
+	def, err := statemachine.Fill(statemachine.Analysis, statemachine.Substitutions(statemachine.Analysis, func(fn string) string {
+		return "arn:aws:lambda:eu-west-2:000000000000:function:" + names.Prefix + fn + ":1"
+	}))
 	if err != nil {
 		f.t.Fatal(err)
 	}
