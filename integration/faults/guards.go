@@ -108,8 +108,9 @@ func endWithoutKeys(table names.Table) func(*request) {
 // not in it: "a claim is taken over exactly as it was seen" needs two callers that
 // take one effect over at the same time, and one execution at a time holds an
 // analysis; "only a claim's owner records its result" needs a caller that outlives
-// its claim, and its context ends first. The library promises both to everybody,
-// its own tests and integration/explorer see them break.
+// its claim, and its context ends first. The library promises both to everybody:
+// its own tests hold them, and integration/explorer breaks without the first; the
+// second it sees break only together with the deadline.
 func Guards() []Guard {
 	return []Guard{
 		{"end-condition", "whoever comes second finds the end: neither by the read nor by the condition of its write", "I1", 40,
