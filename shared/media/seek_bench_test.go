@@ -67,18 +67,19 @@ func BenchmarkSeek(b *testing.B) {
 	}
 }
 
-// generated makes a noisy 10 s 4K clip with a key frame a second, as phones write.
+// generated makes a noisy 10 s 4K clip of 30 frames a second with a key frame a
+// second, as phones write.
 func generated(b *testing.B, dir, codec string) string {
 	b.Helper()
 	path := filepath.Join(dir, codec+".mp4")
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	args := []string{"-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=3840x2160:r=15:d=10", "-vf", "noise=alls=12:allf=t", "-preset", "ultrafast"}
+	args := []string{"-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=3840x2160:r=30:d=10", "-vf", "noise=alls=12:allf=t", "-preset", "ultrafast"}
 	if codec == "h264" {
-		args = append(args, "-c:v", "libx264", "-g", "15", "-b:v", "20M")
+		args = append(args, "-c:v", "libx264", "-g", "30", "-b:v", "20M")
 	} else {
-		args = append(args, "-c:v", "libx265", "-x265-params", "keyint=15:min-keyint=15:log-level=error", "-tag:v", "hvc1", "-b:v", "20M")
+		args = append(args, "-c:v", "libx265", "-x265-params", "keyint=30:min-keyint=30:log-level=error", "-tag:v", "hvc1", "-b:v", "20M")
 	}
 	out, err := exec.Command("ffmpeg", append(args, "-pix_fmt", "yuv420p", path)...).CombinedOutput()
 	if err != nil {
