@@ -203,7 +203,8 @@ func TestTheQueueComesBack(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	s := newSlots(2)
-	if !s.TryAcquire() || !s.TryAcquire() || s.TryAcquire() {
+	first, second, third := s.TryAcquire(), s.TryAcquire(), s.TryAcquire()
+	if !first || !second || third {
 		t.Fatal("two slots hold two")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -84,9 +84,9 @@ func newBackend(t *testing.T) *backend {
 		case status500:
 			http.Error(w, `{"message":"Internal Server Error"}`, 500)
 		case status429:
-			http.Error(w, `{"message":"Too Many Requests"}`, 429)
+			http.Error(w, `{"message":"Too Many Requests"}`, http.StatusTooManyRequests)
 		case denied:
-			http.Error(w, `{"status":403,"title":"Operators only."}`, 403)
+			http.Error(w, `{"status":403,"title":"Operators only."}`, http.StatusForbidden)
 		default:
 			mux.ServeHTTP(w, r)
 		}

@@ -132,7 +132,6 @@ func (c Config) withDefaults() (Config, error) {
 
 func (c Config) binary(fn string) string { return filepath.Join(c.Binaries, fn, "bootstrap") }
 func (c Config) worker() string          { return filepath.Join(c.Binaries, names.PoseWorker) }
-func (c Config) kumoDir() string         { return kumoDir(c.Dir) }
 func (c Config) dynoxide() string {
 	return filepath.Join(c.Root, "node_modules/@dynoxide/linux-x64/dynoxide")
 }

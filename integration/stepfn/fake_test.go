@@ -19,14 +19,11 @@ type fake struct {
 	e *Engine
 	s *scripted
 
-	mu        sync.Mutex
-	claim     string // token of QueueJob
-	pass      string // token of AwaitPose
-	claimed   func(n int, tok string)
-	awaited   func(n int, tok string)
-	claims    int
-	awaits    int
-	oversteps []string // payload fields that are not what may travel
+	mu      sync.Mutex
+	claimed func(n int, tok string)
+	awaited func(n int, tok string)
+	claims  int
+	awaits  int
 }
 
 type fnMap map[string]func(context.Context, map[string]any) (any, error)

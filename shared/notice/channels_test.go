@@ -29,7 +29,7 @@ type topic struct {
 func (p *topic) Publish(_ context.Context, in *sns.PublishInput, _ ...func(*sns.Options)) (*sns.PublishOutput, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.err == nil || p.err == acceptedNoAnswer {
+	if p.err == nil || p.err == errNoAnswer {
 		p.published = append(p.published, in)
 	}
 	id := "p-1"
@@ -164,7 +164,7 @@ func TestPush(t *testing.T) {
 
 func TestPushWithoutAnswer(t *testing.T) {
 	w := newWorld(t)
-	w.Push = &topic{err: acceptedNoAnswer}
+	w.Push = &topic{err: errNoAnswer}
 	all := w.pushed("an-1")
 	for range 2 {
 		if err := w.Send(t.Context(), "an-1", all[1].ID); err != nil {

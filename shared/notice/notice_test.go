@@ -36,11 +36,11 @@ type mailer struct {
 }
 
 var (
-	acceptedNoAnswer = errors.New("accepted, connection reset")
-	accepted500      = httpError(500, "InternalServerError")
-	throttled        = httpError(429, "TooManyRequestsException")
-	rejected         = httpError(400, "MessageRejected")
-	noConnection     = &net.OpError{Op: "dial", Err: errors.New("refused")}
+	errNoAnswer  = errors.New("accepted, connection reset")
+	accepted500  = httpError(500, "InternalServerError")
+	throttled    = httpError(429, "TooManyRequestsException")
+	rejected     = httpError(400, "MessageRejected")
+	noConnection = &net.OpError{Op: "dial", Err: errors.New("refused")}
 )
 
 func httpError(status int, code string) error {
@@ -55,7 +55,7 @@ func (m *mailer) SendEmail(_ context.Context, in *sesv2.SendEmailInput, _ ...fun
 	if len(m.next) > 0 {
 		err, m.next = m.next[0], m.next[1:]
 	}
-	if err == nil || err == acceptedNoAnswer || err == accepted500 {
+	if err == nil || err == errNoAnswer || err == accepted500 {
 		m.accepted = append(m.accepted, in)
 	}
 	id := "m-1"
@@ -118,7 +118,7 @@ func TestSend(t *testing.T) {
 	}{
 		{"sent", nil, notice.Sent, false, 1},
 		{"accepted, then 500", []error{accepted500}, notice.Unknown, false, 1},
-		{"accepted, no answer", []error{acceptedNoAnswer}, notice.Unknown, false, 1},
+		{"accepted, no answer", []error{errNoAnswer}, notice.Unknown, false, 1},
 		{"rejected", []error{rejected}, notice.Refused, false, 0},
 		{"throttled", []error{throttled}, notice.Owed, true, 0},
 		{"no connection", []error{noConnection}, notice.Owed, true, 0},

@@ -3,7 +3,6 @@ package posejob_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -194,7 +193,7 @@ func TestTokensStayOutOfLogs(t *testing.T) {
 // TestLargestRow keeps the row well inside DynamoDB's 400 KB.
 func TestLargestRow(t *testing.T) {
 	c := saved(posejob.Lease{AnalysisID: analysis.ID("a", "b"), Attempt: 9, Fence: 99}, 7, 99999).Checkpoint
-	per := len(c.Key) + len(c.SHA256) + 5 + len("k")*4 + len(fmt.Sprint("7/99999")) + 10
+	per := len(c.Key) + len(c.SHA256) + 5 + len("k")*4 + len("7/99999") + 10
 	if total := per * posejob.MaxCheckpoints; total > 300<<10 {
 		t.Errorf("%d checkpoints of %d bytes = %d bytes", posejob.MaxCheckpoints, per, total)
 	}

@@ -16,6 +16,8 @@ var errReset = errors.New("connection reset")
 
 // run calls Do on a function that fails with err fails times; it tells how
 // often it was called and how long that took.
+//
+//lint:ignore ST1008 the error is what Do gave, the test's subject, not run's own
 func run(ctx context.Context, p retry.Policy, err error, fails int) (got error, calls int, took time.Duration) {
 	start := time.Now()
 	got = p.Do(ctx, func() error {

@@ -47,10 +47,10 @@ func run(ctx context.Context, args []string, token string, out, problems io.Writ
 		return code
 	}
 	if u, err := url.Parse(*api); err != nil || u.Scheme == "" || u.Host == "" {
-		return say(2, fmt.Errorf("API is %q, want the API's URL: make smoke API=https://... TOKEN=...", *api))
+		return say(2, fmt.Errorf("API is %q, want the API's URL: make smoke API=https://HOST TOKEN=JWT", *api))
 	}
 	if token == "" {
-		return say(2, errors.New("TOKEN is empty, want an access token of the user pool: make smoke API=https://... TOKEN=..."))
+		return say(2, errors.New("TOKEN is empty, want an access token of the user pool: make smoke API=https://HOST TOKEN=JWT"))
 	}
 	if _, err := demo.OpenClip(*clip); err != nil {
 		return say(2, err)
