@@ -2,10 +2,8 @@ package poseworker
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,16 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"fastbowlinglab/shared/awserr"
-	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/shared/retry"
-)
-
-// Limits on one stored chunk, as it lies in storage and unpacked.
-const (
-	maxChunkBytes    = 8 << 20
-	maxUnpackedBytes = 64 << 20
 )
 
 // chunkStore keeps chunks in storage as gzipped JSON.
@@ -53,7 +44,7 @@ func (s chunkStore) put(ctx context.Context, key, contentType, encoding string, 
 
 // save stores a chunk and gives what its row must know.
 func (s chunkStore) save(ctx context.Context, key string, c pose.Chunk) (posejob.Checkpoint, error) {
-	body, err := pack(c)
+	body, err := posejob.Pack(c)
 	if err != nil {
 		return posejob.Checkpoint{}, err
 	}
@@ -75,7 +66,7 @@ func (s chunkStore) load(ctx context.Context, cps []posejob.Checkpoint) ([]pose.
 		}
 		var c pose.Chunk
 		if err == nil {
-			c, err = unpack(body, cp, i)
+			c, err = posejob.Unpack(body, cp, i)
 		}
 		if err != nil {
 			s.log.Warn("a checkpoint is no use; going on before it", "key", cp.Key, "error", err.Error())
@@ -94,45 +85,8 @@ func (s chunkStore) get(ctx context.Context, key string) ([]byte, error) {
 			return err
 		}
 		defer out.Body.Close()
-		body, err = io.ReadAll(io.LimitReader(out.Body, maxChunkBytes+1))
+		body, err = io.ReadAll(io.LimitReader(out.Body, posejob.MaxChunkBytes+1))
 		return err
 	})
 	return body, err
-}
-
-func pack(c pose.Chunk) ([]byte, error) {
-	var buf bytes.Buffer
-	z, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.NewEncoder(z).Encode(c); err != nil {
-		return nil, fault.Wrap(fault.Permanent, err, "encode chunk %d", c.Index)
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	if buf.Len() > maxChunkBytes {
-		return nil, fault.New(fault.Permanent, "chunk %d has %d bytes; the limit is %d", c.Index, buf.Len(), maxChunkBytes)
-	}
-	return buf.Bytes(), nil
-}
-
-// unpack believes bytes only if the row knows them.
-func unpack(body []byte, cp posejob.Checkpoint, index int) (pose.Chunk, error) {
-	var c pose.Chunk
-	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], cp.SHA256) {
-		return c, fmt.Errorf("its %d bytes are not those that the row names", len(body))
-	}
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return c, err
-	}
-	if err := json.NewDecoder(io.LimitReader(z, maxUnpackedBytes)).Decode(&c); err != nil {
-		return c, err
-	}
-	if c.Index != index || len(c.Frames) != cp.Frames || c.Last != cp.Last {
-		return c, fmt.Errorf("it holds chunk %d with %d frames", c.Index, len(c.Frames))
-	}
-	return c, nil
 }

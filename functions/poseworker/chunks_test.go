@@ -40,7 +40,7 @@ func TestCheckpointsAreBelievedOnlyThroughTheRow(t *testing.T) {
 	}{
 		{"Intact", func(*posetest.World) {}, 4, 1},
 		{"OtherBytes", func(w *posetest.World) {
-			body, _ := pack(pose.Chunk{Index: 2, Frames: make([]pose.Frame, 10), State: json.RawMessage(`{"after":2}`)})
+			body, _ := posejob.Pack(pose.Chunk{Index: 2, Frames: make([]pose.Frame, 10), State: json.RawMessage(`{"after":2}`)})
 			w.Objects.Put(key(w, 2), body)
 		}, 2, 3},
 		{"CutShort", func(w *posetest.World) { w.Objects.Put(key(w, 3), w.Objects.All()[key(w, 3)][:20]) }, 3, 2},
@@ -179,7 +179,7 @@ func TestChunksOutOfOrderAreRefused(t *testing.T) {
 
 func TestPackRefusesWhatCannotBeStored(t *testing.T) {
 	nan := pose.Chunk{Frames: []pose.Frame{{Score: zero / zero}}}
-	if _, err := pack(nan); fault.NameOf(err) != fault.Permanent {
+	if _, err := posejob.Pack(nan); fault.NameOf(err) != fault.Permanent {
 		t.Errorf("NaN: %v", err)
 	}
 }

@@ -76,6 +76,7 @@ type Row struct {
 	ReportPDF   string            `dynamodbav:"report_pdf,omitempty"`
 	ReportJSON  string            `dynamodbav:"report_json,omitempty"`
 	ResultKey   string            `dynamodbav:"result_key,omitempty"`
+	Revisions   []Revision        `dynamodbav:"revisions,omitempty"` // of the report, in the order of their numbers
 }
 
 // Consent says who agreed to the analysis, and when.

@@ -1,0 +1,62 @@
+package posejob
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/pose"
+	"fastbowlinglab/shared/retry"
+)
+
+// Reader is what Keypoints needs of S3.
+type Reader interface {
+	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+}
+
+// Keypoints reads the stored landmarks of a clip, chunk by chunk; ok is false for
+// a clip that was not tracked to its end. Keypoints that the row names and that
+// are no longer there, or are not what it says, are fault.Permanent: nothing can
+// be measured from a part.
+func Keypoints(ctx context.Context, objects Reader, bucket string, p retry.Policy, j Job, clip int) (t pose.Track, ok bool, err error) {
+	cps := j.Chunks(clip)
+	if len(cps) == 0 || !cps[len(cps)-1].Last {
+		return t, false, nil
+	}
+	for i, cp := range cps {
+		c, err := readChunk(ctx, objects, bucket, p, cp, i)
+		if err != nil {
+			return pose.Track{}, false, fmt.Errorf("keypoints of clip %d: %w", clip, err)
+		}
+		t.Width, t.Height = c.Width, c.Height
+		t.Frames = append(t.Frames, c.Frames...)
+	}
+	return t, true, nil
+}
+
+func readChunk(ctx context.Context, objects Reader, bucket string, p retry.Policy, cp Checkpoint, index int) (pose.Chunk, error) {
+	var body []byte
+	err := p.Do(ctx, func() error {
+		out, err := objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &cp.Key})
+		if err != nil {
+			return err
+		}
+		defer out.Body.Close()
+		if body, err = io.ReadAll(io.LimitReader(out.Body, MaxChunkBytes+1)); err != nil {
+			return fault.Wrap(fault.Transient, err, "read the body") // cut on the way
+		}
+		return nil
+	})
+	if awserr.KindOf(err) == awserr.NotFound {
+		return pose.Chunk{}, fault.Wrap(fault.Permanent, err, "chunk %d is gone: keypoints are kept for a while only", index)
+	}
+	if err != nil {
+		return pose.Chunk{}, awserr.Fault(err, fmt.Sprintf("read chunk %d", index))
+	}
+	c, err := Unpack(body, cp, index)
+	return c, fault.Wrap(fault.Permanent, err, "chunk %d is not what its row says", index)
+}
