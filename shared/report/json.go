@@ -62,6 +62,8 @@ type FilePhase struct {
 	Name  string  `json:"name" doc:"run_up, back_foot_contact, front_foot_contact, release or follow_through"`
 	TimeS float64 `json:"time_s" doc:"seconds from the first frame; may lie between frames"`
 	Frame int     `json:"frame" doc:"nearest frame, from 0"`
+
+	Limbs []FileLimb `json:"limbs" doc:"the skeleton, as lines to draw on the phase's picture"`
 }
 
 // FileMeasure is one value with its band.
@@ -189,7 +191,7 @@ func fileClip(c motion.Clip, clipNames []string) FileClip {
 		f.Refused = &FileRefusal{string(c.Refused), c.Refused.Sentence()}
 	}
 	for _, p := range orderedPhases(c) {
-		f.Phases = append(f.Phases, FilePhase{string(p.Name), p.Time, p.Frame})
+		f.Phases = append(f.Phases, FilePhase{string(p.Name), p.Time, p.Frame, fileLimbs(p.Points, c.Arm)})
 	}
 	for _, m := range c.Measures {
 		fm := FileMeasure{Name: m.Name, Phase: string(m.Phase), Unit: m.Unit, Confidence: m.Confidence, NotMeasured: m.NotMeasured, Source: m.Source}

@@ -38,6 +38,8 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": props}
 	case reflect.String:
 		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
 	case reflect.Int:
 		return map[string]any{"type": "integer"}
 	case reflect.Float64:
@@ -106,6 +108,8 @@ func conform(schema map[string]any, v any, at string) (errs []string) {
 	}
 	kind := map[bool]string{true: "null"}[v == nil]
 	switch x := v.(type) {
+	case bool:
+		kind = "boolean"
 	case string:
 		kind = "string"
 	case float64:
