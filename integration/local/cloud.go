@@ -234,6 +234,7 @@ func (c *Cloud) compute(context.Context) error {
 	c.lambda = lambdaapi.New(lc)
 	c.later(c.lambda.Close)
 	c.services.Services[endpoint.Lambda] = c.lambda
+	c.watched()
 	c.startModels()
 	if err := c.startStates(); err != nil {
 		return err

@@ -48,6 +48,7 @@ var testFunctions = []names.Function{
 	{Name: names.FnAPI, Timeout: 10 * time.Second, MemoryMB: 128},
 	{Name: "notify", Timeout: 10 * time.Second, MemoryMB: 128, Stream: &names.Notices, Env: []string{names.Effects.Env}},
 	{Name: "settle", Timeout: 10 * time.Second, MemoryMB: 128, Ended: true, Env: []string{names.Effects.Env}},
+	{Name: names.FnFeedback, Timeout: 10 * time.Second, MemoryMB: 128, Topic: names.MailEventsTopic, Env: []string{names.Effects.Env}},
 	{Name: "reconcile", Timeout: 10 * time.Second, MemoryMB: 128, Every: time.Hour, Env: []string{names.Effects.Env}},
 }
 

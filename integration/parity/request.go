@@ -33,7 +33,7 @@ func Needs(q *endpoint.Request) (needs []Need, ok bool) {
 	case endpoint.ECS:
 		return []Need{{"ecs:" + q.Operation, arn("ecs", "service/"+names.Cluster+"/"+names.PoseService)}}, true
 	case endpoint.SES:
-		return []Need{{"ses:SendEmail", arn("ses", "identity/example.com")}}, true
+		return []Need{{"ses:SendEmail", arn("ses", "identity/example.com")}, {"ses:SendEmail", arn("ses", "configuration-set/"+names.MailEventSet)}}, true
 	case endpoint.S3:
 		return s3(q)
 	}

@@ -195,9 +195,10 @@ func (s Sender) prepare(r analysis.Row, ch Channel) (func(context.Context, Notic
 func (s Sender) input(r analysis.Row, n Notice, m Message) *sesv2.SendEmailInput {
 	content := func(v string) *ses.Content { utf8 := "UTF-8"; return &ses.Content{Data: &v, Charset: &utf8} }
 	tag := func(k, v string) ses.MessageTag { return ses.MessageTag{Name: &k, Value: &v} }
+	set := names.MailEventSet // without it SES would tell nobody of a bounce
 	return &sesv2.SendEmailInput{
-		FromEmailAddress: &s.From,
-		Destination:      &ses.Destination{ToAddresses: []string{r.Email}},
+		FromEmailAddress: &s.From, ConfigurationSetName: &set,
+		Destination: &ses.Destination{ToAddresses: []string{r.Email}},
 		Content: &ses.EmailContent{Simple: &ses.Message{
 			Subject: content(m.Subject),
 			Body:    &ses.Body{Text: content(m.Text), Html: content(m.HTML)},
