@@ -90,7 +90,7 @@ const maxBatchKey = 128
 // calls of a nightly job.
 var outlasts = map[string]time.Duration{
 	Analysis: names.ClaimTimeout + names.PoseTimeout,
-	Backfill: 10 * (names.MaxBatches/4 + 3) * (names.BatchTimeout + names.ClockSkew),
+	Backfill: 10 * (names.MaxBatches/4 + 3) * (names.RedoTimeout + names.ClockSkew),
 	Nightly:  Loops * (names.BatchTimeout + names.ClockSkew),
 }
 

@@ -67,9 +67,9 @@ func (m *memory) Settle(_ context.Context, it batchrun.Item, state string) (batc
 // steady is a work that takes half a second: four at a time are eight a second.
 type steady struct{}
 
-func (steady) Do(ctx context.Context, id, _ string) (backfill.Made, error) {
+func (steady) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
 	wait(ctx, 500*time.Millisecond)
-	return backfill.Made{Key: id}, nil
+	return backfill.Made{Key: o.AnalysisID}, nil
 }
 
 // Prices in us-east-1, US dollars, for on-demand DynamoDB, Step Functions

@@ -33,7 +33,8 @@ type source struct {
 	overlap int            // calls begun while another worker had one
 }
 
-func (s *source) Do(ctx context.Context, id, version string) (backfill.Made, error) {
+func (s *source) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
+	id, version := o.AnalysisID, o.Version
 	p := virtual.ProcOf(ctx)
 	if p.Dead() {
 		return backfill.Made{}, virtual.ErrDead // what was killed calls nobody
@@ -76,13 +77,20 @@ func choose(seed uint64, of ...any) float64 {
 
 const seedB = 7
 
-// scale is how many rounds of how many items are run. Fifty rounds of a thousand
-// are half an hour on a busy machine: BATCH_FULL=1.
-func scale() (rounds, items int) {
+// scale says which rounds of how many items are run. Fifty rounds of a thousand
+// are half an hour on a busy machine: BATCH_FULL=1, and BATCH_ROUNDS=10-20 for
+// those from the tenth to before the twentieth alone.
+func scale(t *testing.T) (from, to, items int) {
+	from, to, items = 0, 50, 100
 	if os.Getenv("BATCH_FULL") != "" {
-		return 50, 1000
+		items = 1000
 	}
-	return 50, 100
+	if part := os.Getenv("BATCH_ROUNDS"); part != "" {
+		if _, err := fmt.Sscanf(part, "%d-%d", &from, &to); err != nil || from >= to {
+			t.Fatalf("BATCH_ROUNDS=%s: want two numbers, such as 10-20", part)
+		}
+	}
+	return from, to, items
 }
 
 // TestIncidentB kills the driver in mid-batch, with its worker alive, and starts
@@ -90,7 +98,8 @@ func scale() (rounds, items int) {
 // times out although the worker lives, or a worker dies. Guards off is what
 // integration/incidents shows.
 func TestIncidentB(t *testing.T) {
-	n, items := scale()
+	from, to, items := scale(t)
+	n := to - from
 	src := &source{calls: map[string]int{}, active: map[string]int{}}
 	opt := virtual.Options{
 		Seed: seedB,
@@ -120,7 +129,7 @@ func TestIncidentB(t *testing.T) {
 	virtual.Run(t, opt, func(c *virtual.Cloud) {
 		ctx, cancel := context.WithCancel(virtual.As(context.Background(), "driver"))
 		defer cancel()
-		for round := range n {
+		for round := from; round < to; round++ {
 			version := fmt.Sprintf("v%d", round)
 			k, r := drive(ctx, t, c, version, items)
 			killed, refused = killed+k, refused+r

@@ -96,8 +96,11 @@ func (j Job) read(ctx context.Context, r batchrun.Run, spec kept) (out names.Bat
 			c = batchrun.Tally(ids, items, r.ID)
 			left = append(left, key)
 			for _, it := range items {
-				if it.State == batchrun.Claimed {
+				switch {
+				case it.State == batchrun.Claimed:
 					until = later(until, it.Until.Add(names.ClockSkew+time.Second))
+				case it.Waits(now):
+					until = later(until, it.Until.Add(time.Second))
 				}
 			}
 		}
@@ -112,6 +115,9 @@ func (j Job) read(ctx context.Context, r batchrun.Run, spec kept) (out names.Bat
 		}
 	}
 	out.Begun = len(known)
+	if most := now.Add(names.MaxPause); until.After(most) { // the run's lease must last through the pause
+		until = most
+	}
 	out.Until = until.UTC().Format(time.RFC3339)
 	return out, idle, nil
 }

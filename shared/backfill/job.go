@@ -77,7 +77,8 @@ func (j Job) Open(ctx context.Context, in names.BatchIn) (names.BatchOut, error)
 	if err != nil {
 		return names.BatchOut{}, err
 	}
-	plan := kept{spec.Effect, spec.Version, (len(ids) + spec.BatchSize - 1) / spec.BatchSize}
+	plan := kept{Effect: spec.Effect, Version: spec.Version, Batches: (len(ids) + spec.BatchSize - 1) / spec.BatchSize,
+		Notice: spec.Notice, Changed: spec.Changed}
 	b, err := json.Marshal(plan)
 	if err != nil {
 		return names.BatchOut{}, fmt.Errorf("encode the run's spec: %w", err)
@@ -165,7 +166,7 @@ func (j Job) Work(ctx context.Context, in names.BatchIn) (names.BatchOut, error)
 	}
 	w := j.Works[spec.Effect]
 	w.Runs, w.Items = j.Runs, j.Items
-	c, err := w.Batch(ctx, r, spec.Version, in.Batch, ids)
+	c, err := w.Batch(ctx, Order{Version: spec.Version, Run: r, Notice: spec.Notice, Changed: spec.Changed}, in.Batch, ids)
 	if errors.Is(err, batchrun.ErrBusy) {
 		slog.InfoContext(ctx, "batch is worked on elsewhere", "run", in.Run, "batch", in.Batch, "detail", err.Error())
 		return answer(names.BatchOut{State: names.BatchMore}), nil

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/names"
@@ -22,6 +25,10 @@ type Spec struct {
 	From      string   `json:"from,omitempty"` // YYYY-MM-DD
 	To        string   `json:"to,omitempty"`
 	BatchSize int      `json:"batch_size,omitempty"` // default and most: names.MaxBatch
+	// Of a revision of reports: whether each athlete is told of it, once, and what
+	// the report says of what it changes.
+	Notice  bool   `json:"notice,omitempty"`
+	Changed string `json:"changed,omitempty"`
 }
 
 // kept is a spec as the run's row keeps it: the ids are in the batches.
@@ -29,7 +36,12 @@ type kept struct {
 	Effect  string `json:"effect"`
 	Version string `json:"version"`
 	Batches int    `json:"batches"`
+	Notice  bool   `json:"notice,omitempty"`
+	Changed string `json:"changed,omitempty"`
 }
+
+// maxChanged bounds, in characters, what an operator says of a revision.
+const maxChanged = 200
 
 // MaxIDs is how many analyses one run can take.
 const MaxIDs = names.MaxBatch * names.MaxBatches
@@ -67,6 +79,10 @@ func ParseSpec(input []byte, effects []string) (Spec, error) {
 		return bad("version %q: want 1 to 32 of a-z, 0-9, . and -", s.Version)
 	case ways != 1:
 		return bad("give ids, or ids_key, or from and to")
+	case s.Effect == names.EffectTags && (s.Notice || s.Changed != ""):
+		return bad("notice and changed are for revisions of reports; tags are not shown")
+	case utf8.RuneCountInString(s.Changed) > maxChanged || strings.ContainsFunc(s.Changed, unicode.IsControl):
+		return bad("changed: want one line of at most %d characters", maxChanged)
 	case s.BatchSize < 0 || s.BatchSize > names.MaxBatch:
 		return bad("batch_size %d: want 1 to %d", s.BatchSize, names.MaxBatch)
 	}

@@ -47,12 +47,13 @@ const partBatch = "batch#"
 // ErrBusy says that another worker is at work on the batch until Batch.Until.
 var ErrBusy = errors.New("another worker has the batch")
 
-// WorkerLease is for how long a worker has a batch without taking it again: an
-// item that begins TakeAgain after the last time ends before it has run out.
-const (
-	WorkerLease = names.ItemTime + 30*time.Second
-	TakeAgain   = 20 * time.Second
-)
+// TakeAgain is how often a worker takes its batch again.
+const TakeAgain = 20 * time.Second
+
+// WorkerLease is for how long a worker has a batch of an effect without taking it
+// again: an item that begins TakeAgain after the last time ends before it has run
+// out.
+func WorkerLease(effect string) time.Duration { return names.ItemTimeOf(effect) + 30*time.Second }
 
 // Take gives the batch of a run to a worker until a time; asked again by the same
 // worker, until later. It is no progress. Errors: ErrBusy,

@@ -32,7 +32,7 @@ type Item struct {
 	State     string    `dynamodbav:"state"`
 	By        string    `dynamodbav:"by_run"` // the run that claimed it last
 	Owner     string    `dynamodbav:"owner,omitempty"`
-	Until     time.Time `dynamodbav:"until,omitempty"` // of the claim
+	Until     time.Time `dynamodbav:"until,omitempty"` // of the claim; of a free item: nobody need try before
 	Takeovers int       `dynamodbav:"takeovers"`       // claims that ran out with the outcome unknown
 	Calls     int       `dynamodbav:"calls"`           // claims: at most so many outside calls were begun
 	Key       string    `dynamodbav:"result_key,omitempty"`
@@ -164,8 +164,11 @@ func (s Items) Claim(ctx context.Context, r Run, seen Item, owner string, until 
 	return was, ErrTaken
 }
 
-// Settle records how an item ended, or gives its claim back (Free), if the claim
-// is still it.Owner's. It is not conditional on the run: what was done is true
+// Waits reports whether the item was given back until a time that is to come.
+func (i Item) Waits(now time.Time) bool { return i.State == Free && now.Before(i.Until) }
+
+// Settle records how an item ended, or gives its claim back (Free, from it.Until
+// on), if the claim is still it.Owner's. It is not conditional on the run: what was done is true
 // whoever has the effect by now. Errors: ErrTaken with the row.
 func (s Items) Settle(ctx context.Context, it Item, state string) (Item, error) {
 	if state != Free {
@@ -175,13 +178,20 @@ func (s Items) Settle(ctx context.Context, it Item, state string) (Item, error) 
 	if state == Free { // nothing was sent
 		calls--
 	}
-	expr := "SET #s = :state, calls = :calls, result_key = :key, result_hash = :hash, detail = :detail, done_at = :done REMOVE #u"
+	expr := "SET #s = :state, calls = :calls, result_key = :key, result_hash = :hash, detail = :detail, done_at = :done"
+	values := map[string]ddb.AttributeValue{":state": text(state), ":claimed": text(Claimed), ":owner": text(it.Owner),
+		":calls": number(int64(calls)), ":key": text(it.Key), ":hash": text(it.Hash), ":detail": text(it.Detail), ":done": stamp.Value(it.DoneAt)}
+	if state == Free && !it.Until.IsZero() {
+		expr += ", #u = :until"
+		values[":until"] = stamp.Value(it.Until)
+	} else {
+		expr += " REMOVE #u"
+	}
 	cond := "#s = :claimed AND #w = :owner"
 	var row Item
 	err := updateItem(ctx, s.DB, s.Retry, &dynamodb.UpdateItemInput{TableName: &s.Table, Key: Key(it.Set, it.ID),
 		UpdateExpression: &expr, ConditionExpression: &cond, ExpressionAttributeNames: used(expr + cond),
-		ExpressionAttributeValues: map[string]ddb.AttributeValue{":state": text(state), ":claimed": text(Claimed), ":owner": text(it.Owner),
-			":calls": number(int64(calls)), ":key": text(it.Key), ":hash": text(it.Hash), ":detail": text(it.Detail), ":done": stamp.Value(it.DoneAt)}}, &row)
+		ExpressionAttributeValues: values}, &row)
 	if errors.Is(err, errRefused) {
 		if row.Owner == it.Owner && row.State == state { // our own write, its answer lost
 			return row, nil

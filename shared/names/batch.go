@@ -40,6 +40,21 @@ const (
 // BatchEffects lists them.
 func BatchEffects() []string { return []string{EffectTags, EffectReport, EffectMeasure} }
 
+// ItemTimeOf is how long one item of an effect takes at most.
+func ItemTimeOf(effect string) time.Duration {
+	if effect == EffectTags {
+		return ItemTime
+	}
+	return ReportTime
+}
+
+// RevisionName names the revision of a report that an effect makes in a version:
+// part of the keys of its files and of its model calls.
+func RevisionName(effect, version string) string { return effect + "-" + version }
+
+// MaxRevisions is how many revisions a delivered report can have.
+const MaxRevisions = 20
+
 // LeaseOf is the key of an effect's lease in the effects table.
 func LeaseOf(effect string) string { return "lease#" + effect }
 
@@ -50,10 +65,14 @@ const TagsVersion = "tags-1"
 const (
 	MaxBatch        = 1000              // ids in one batch
 	MaxBatches      = 100               // batches of one execution
-	BatchTimeout    = 300 * time.Second // of one call of a batch function
-	RunLease        = 10 * time.Minute  // of a run's lease; each call renews it
+	BatchTimeout    = 300 * time.Second // of one call of nightly
+	RedoTimeout     = 600 * time.Second // of one call of backfill
+	RunLease        = 15 * time.Minute  // of a run's lease; each call renews it
 	BatchRetries    = 4 * time.Minute   // all waits between the tries of one state
-	ItemTime        = 45 * time.Second  // at most one item takes; a call with less time left takes none
+	MaxPause        = 9 * time.Minute   // between two calls of a run that waits for claims to run out
+	ItemTime        = 45 * time.Second  // at most one item of tags takes; a call with less time left takes none
+	ReportTime      = 130 * time.Second // the same for an item of which a report is made
+	TextTime        = 90 * time.Second  // one model call of such an item
 	WatchPeriod     = time.Minute
 	NoProgressAlarm = 300 * time.Second // without progress, somebody must look
 	NightlySettle   = 15 * time.Minute  // after midnight: the index of the day's ends is complete
@@ -66,14 +85,15 @@ const PrefixBatches = PrefixWork + "batches/"
 func BatchKey(run string, n int) string { return fmt.Sprintf("%s%s/%04d.json", PrefixBatches, run, n) }
 
 // RevisionPDFKey and RevisionJSONKey are where a revision of a delivered report
-// is stored; the delivered one is never replaced.
-func RevisionPDFKey(analysisID string, attempt int, revision string) string {
-	return fmt.Sprintf("%s%s/%d/rev-%s/report.pdf", PrefixReports, analysisID, attempt, revision)
+// is stored; the delivered one is never replaced. The number is the revision's,
+// from 1: a call that is late writes under the number that it was given.
+func RevisionPDFKey(analysisID string, attempt, number int, revision string) string {
+	return fmt.Sprintf("%s%s/%d/rev-%d-%s/report.pdf", PrefixReports, analysisID, attempt, number, revision)
 }
 
 // RevisionJSONKey is the machine-readable report beside the PDF.
-func RevisionJSONKey(analysisID string, attempt int, revision string) string {
-	return fmt.Sprintf("%s%s/%d/rev-%s/report.json", PrefixReports, analysisID, attempt, revision)
+func RevisionJSONKey(analysisID string, attempt, number int, revision string) string {
+	return fmt.Sprintf("%s%s/%d/rev-%d-%s/report.json", PrefixReports, analysisID, attempt, number, revision)
 }
 
 // RevisedResultKey is where a pose result that was measured again is stored.
@@ -132,13 +152,17 @@ type BatchOut struct {
 // machine's name follows.
 const EnvMachinePrefix = "STATE_MACHINES"
 
+// EnvRender is the name or ARN of function render, for a backfill that makes
+// revisions.
+const EnvRender = "RENDER_FUNCTION"
+
 // batchFunctions are the functions of the batch machines and of operators.
 func batchFunctions() []Function {
 	an, ef, ru, ta := Analyses.Env, Effects.Env, Runs.Env, Tags.Env
 	ai := []string{an, ef, Usage.Env, EnvBucket, EnvParameters, ru, ta}
 	return []Function{
-		{Name: FnBackfill, Package: Zip, Timeout: BatchTimeout, MemoryMB: 512, State: true, Machines: []string{MachineBackfill},
-			Env: ai},
+		{Name: FnBackfill, Package: Zip, Timeout: RedoTimeout, MemoryMB: 1024, State: true, Machines: []string{MachineBackfill},
+			Env: append([]string{Notices.Env, PoseJobs.Env, EnvRender}, ai...)},
 		{Name: FnNightly, Package: Zip, Timeout: BatchTimeout, MemoryMB: 512, State: true, Machines: []string{MachineNightly}, Env: ai},
 		{Name: FnWatch, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Every: WatchPeriod, Env: []string{ru}},
 		{Name: FnOperator, Package: Zip, Timeout: 60 * time.Second, MemoryMB: 256,

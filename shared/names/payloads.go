@@ -130,12 +130,16 @@ type TextOut struct {
 	Until string `json:"until"` // RFC 3339, "" unless in progress
 }
 
-// RenderIn is the payload of render.
+// RenderIn is the payload of render. A revision of a delivered report has a name
+// and a number, from 1; the report that an analysis delivers has neither.
 type RenderIn struct {
 	Run
 	ResultKey   string `json:"result_key"`
 	FindingsKey string `json:"findings_key"`
 	CoachingKey string `json:"coaching_key"`
+	Revision    string `json:"revision,omitempty"`
+	Number      int    `json:"number,omitempty"`
+	Changed     string `json:"changed,omitempty"` // what the revision changes, for the reader
 }
 
 // RenderOut names the rendered report.

@@ -158,7 +158,7 @@ type worker struct {
 }
 
 func (w *worker) take(ctx context.Context, now time.Time) error {
-	b, err := w.Runs.Take(ctx, w.run, oneWorker, w.me, now.Add(batchrun.WorkerLease))
+	b, err := w.Runs.Take(ctx, w.run, oneWorker, w.me, now.Add(batchrun.WorkerLease(names.EffectTags)))
 	w.batch, w.taken = b, now
 	return err
 }
@@ -190,9 +190,6 @@ func (w *worker) work(ctx context.Context) (names.BatchOut, error) {
 		if now.Sub(w.taken) > batchrun.TakeAgain {
 			if err := w.take(ctx, now); err != nil {
 				return names.BatchOut{Until: w.batch.Until.Add(names.ClockSkew + time.Second).UTC().Format(time.RFC3339)}, err
-			}
-			if err := w.Runs.Renew(ctx, w.run); err != nil {
-				return names.BatchOut{}, err
 			}
 		}
 		how, later, err := w.item(ctx, row)

@@ -22,7 +22,8 @@ type Redo struct {
 
 // Do implements backfill.Work. Whatever it does is guarded by the analysis and
 // the version, so that doing it again after a lost answer changes nothing.
-func (d Redo) Do(ctx context.Context, id, version string) (backfill.Made, error) {
+func (d Redo) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
+	id, version := o.AnalysisID, o.Version
 	row, err := d.Get(ctx, id)
 	if errors.Is(err, analysis.ErrNotFound) {
 		return backfill.Made{}, fault.Wrap(fault.Permanent, err, "tag")
@@ -32,19 +33,25 @@ func (d Redo) Do(ctx context.Context, id, version string) (backfill.Made, error)
 	}
 	tags, err := d.Tagger.Tag(ctx, row, version)
 	var busy *effect.InProgress
-	if errors.As(err, &busy) || fault.NameOf(err) == fault.Transient && err != nil {
+	if errors.As(err, &busy) {
+		return backfill.Made{}, backfill.Later(busy.Until, err)
+	}
+	if fault.NameOf(err) == fault.Transient && err != nil {
 		return backfill.Made{}, backfill.NotSent(err) // the call's own guard knows whether it was sent
 	}
 	if err != nil {
 		return backfill.Made{}, err
 	}
-	r, err := NewRow(row.EndedAt.UTC().Format(time.DateOnly), id, version, "backfill", tags)
+	r, err := NewRow(row.EndedAt.UTC().Format(time.DateOnly), id, version, o.Run.ID, tags)
 	if err != nil {
 		return backfill.Made{}, fault.Wrap(fault.Permanent, err, "tag %s", id)
 	}
-	if _, err := d.Rows.Write(ctx, r); err != nil {
-		if errors.Is(err, ErrMismatch) {
+	if _, err := d.Rows.Write(ctx, o.Run, r); err != nil {
+		switch {
+		case errors.Is(err, ErrMismatch):
 			return backfill.Made{}, fault.Wrap(fault.Permanent, err, "tag %s", id)
+		case fault.NameOf(err) == fault.Conceded:
+			return backfill.Made{}, err
 		}
 		return backfill.Made{}, backfill.NotSent(awserr.Fault(err, "tag "+id)) // written again it is the same
 	}

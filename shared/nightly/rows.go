@@ -124,16 +124,19 @@ func (s Rows) write(ctx context.Context, r batchrun.Run, items []ddb.TransactWri
 	return nil
 }
 
-// Write writes a row alone, for a backfill, whose checkpoints are its own.
-// Errors: ErrMismatch.
-func (s Rows) Write(ctx context.Context, row Row) (string, error) {
+// Write writes a row alone under the run's conditions, for a backfill, whose
+// checkpoints are its own. Errors: ErrMismatch; fault.Conceded.
+func (s Rows) Write(ctx context.Context, r batchrun.Run, row Row) (string, error) {
 	put, err := s.put(row)
 	if err != nil {
 		return "", err
 	}
-	err = txn.Write(ctx, s.DB, s.Retry, []ddb.TransactWriteItem{put})
+	err = txn.Write(ctx, s.DB, s.Retry, append([]ddb.TransactWriteItem{put}, s.Runs.Checks(r)...))
 	if err == nil {
 		return New, nil
+	}
+	if gone := batchrun.Refused(err, r, 1); gone != nil {
+		return "", gone
 	}
 	old, stood := txn.Guard(err)
 	if !stood {
