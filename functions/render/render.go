@@ -45,6 +45,9 @@ func (d Deps) run(ctx context.Context, in names.RenderIn) (names.RenderOut, erro
 	if err := check(in); err != nil {
 		return names.RenderOut{}, err
 	}
+	if in.Revision != "" {
+		return d.revise(ctx, in)
+	}
 	out := names.RenderOut{
 		PDFKey:  names.ReportPDFKey(in.AnalysisID, in.Attempt),
 		JSONKey: names.ReportJSONKey(in.AnalysisID, in.Attempt),
@@ -59,28 +62,38 @@ func (d Deps) run(ctx context.Context, in names.RenderIn) (names.RenderOut, erro
 	if row.Status != analysis.Analysing || row.Attempt != in.Attempt {
 		return names.RenderOut{}, fault.New(fault.Conceded, "render: the analysis is %s at attempt %d", row.Status, row.Attempt)
 	}
+	return out, d.write(ctx, in, row, out)
+}
+
+// write builds the report and stores both its files.
+func (d Deps) write(ctx context.Context, in names.RenderIn, row analysis.Row, out names.RenderOut) error {
 	input, err := d.load(ctx, in, row)
 	if err != nil {
-		return names.RenderOut{}, err
+		return err
 	}
 	pdf, js, err := d.Reporter.Build(ctx, input)
 	if err != nil {
-		return names.RenderOut{}, awserr.Fault(err, "render")
+		return awserr.Fault(err, "render")
 	}
 	if err := d.put(ctx, out.JSONKey, "application/json", js); err != nil {
-		return names.RenderOut{}, err
+		return err
 	}
 	if err := d.put(ctx, out.PDFKey, "application/pdf", pdf); err != nil {
-		return names.RenderOut{}, err
+		return err
 	}
-	slog.InfoContext(ctx, "report stored", "analysis_id", in.AnalysisID, "attempt", in.Attempt, "pdf_bytes", len(pdf), "json_bytes", len(js))
-	return out, nil
+	slog.InfoContext(ctx, "report stored", "analysis_id", in.AnalysisID, "attempt", in.Attempt, "revision", in.Number,
+		"pdf_bytes", len(pdf), "json_bytes", len(js))
+	return nil
 }
 
 // check refuses a payload that is incomplete or names another analysis's files.
 func check(in names.RenderIn) error {
 	if in.AnalysisID == "" || in.Attempt < 1 {
 		return fault.New(fault.Permanent, "render: analysis_id and attempt are needed")
+	}
+	if (in.Revision == "") != (in.Number == 0) || in.Number < 0 || in.Number > names.MaxRevisions || !plain(in.Revision) {
+		return fault.New(fault.Permanent, "render: revision %.80q, number %d: a revision has a name of a-z, 0-9, . and -, and a number from 1 to %d",
+			in.Revision, in.Number, names.MaxRevisions)
 	}
 	for name, key := range map[string]string{"result_key": in.ResultKey, "findings_key": in.FindingsKey, "coaching_key": in.CoachingKey} {
 		if !own(in.AnalysisID, key) {
@@ -103,7 +116,7 @@ func (d Deps) row(ctx context.Context, id string) (analysis.Row, error) {
 func (d Deps) load(ctx context.Context, in names.RenderIn, row analysis.Row) (report.Input, error) {
 	out := report.Input{
 		AnalysisID: in.AnalysisID, Attempt: in.Attempt, Athlete: row.AthleteName, TimeZone: row.TimeZone,
-		Submitted: row.CreatedAt, Frame: d.frames(in),
+		Submitted: row.CreatedAt, Frame: d.frames(in), Revision: in.Number, Changed: in.Changed,
 	}
 	for _, c := range row.Clips {
 		out.ClipNames = append(out.ClipNames, c.Name)

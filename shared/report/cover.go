@@ -21,10 +21,24 @@ func (s *sheet) cover(best, usable int) {
 	s.page.Tag("P", func() {
 		s.y = s.place(s.lines(s.strapline(best, usable), stMuted, contentW), left, s.y, contentW, ragged)
 	})
+	if s.in.Revision > 0 {
+		s.page.Tag("P", func() {
+			s.y = s.place(s.lines(revisionLine(s.in.Revision, s.in.Changed), stMuted, contentW), left, s.y, contentW, ragged)
+		})
+	}
 	s.y += 10
 	if best < 0 {
 		s.paragraph("None of the clips could be analysed. The list below says why.", stBody, left, contentW)
 	}
+}
+
+// revisionLine tells a revision from the report that was delivered.
+func revisionLine(number int, changed string) string {
+	said := fmt.Sprintf("Revision %d of this report.", number)
+	if changed != "" {
+		said += " " + changed
+	}
+	return said
 }
 
 // title writes the name as large as it fits on two lines; a very long one gets

@@ -21,6 +21,10 @@ type Input struct {
 	Result     motion.Result
 	Findings   Findings
 	Coaching   Coaching
+	// Revision is the number of a report that was made again after its delivery,
+	// from 1, and Changed says what it changes; 0 and "" for the delivered one.
+	Revision int
+	Changed  string
 
 	// Frame gives the JPEG of a key frame by its storage key. An error that is
 	// ErrNoFrame leaves a note in the picture's place; any other ends Build.

@@ -15,6 +15,8 @@ type File struct {
 	Version    int        `json:"version" doc:"version of this format"`
 	AnalysisID string     `json:"analysis_id" doc:"id of the analysis"`
 	Attempt    int        `json:"attempt" doc:"attempt that made the report, from 1"`
+	Revision   int        `json:"revision" doc:"0 as delivered; a report that was made again after the delivery counts from 1"`
+	Changed    string     `json:"changed" doc:"what the revision changes; empty as delivered"`
 	Athlete    string     `json:"athlete" doc:"name as submitted, made safe to show; may be empty"`
 	Submitted  FileTime   `json:"submitted" doc:"when the analysis was submitted"`
 	Engine     string     `json:"engine" doc:"inference engine and its version"`
@@ -138,7 +140,7 @@ type FileDrill struct {
 // encode makes report.json of safe input. Lists are never null.
 func encode(in Input) ([]byte, error) {
 	f := File{
-		Version: Version, AnalysisID: in.AnalysisID, Attempt: in.Attempt, Athlete: in.Athlete,
+		Version: Version, AnalysisID: in.AnalysisID, Attempt: in.Attempt, Revision: in.Revision, Changed: in.Changed, Athlete: in.Athlete,
 		Submitted: fileTime(in.Submitted, in.TimeZone), Engine: in.Result.Engine, Model: in.Result.Model,
 		Clips:    []FileClip{},
 		Findings: FileText{Author: fileAuthor(in.Findings.Author), Summary: in.Findings.Summary, Items: []FileFinding{}},

@@ -31,6 +31,7 @@ const (
 func safe(in Input) Input {
 	in.AnalysisID = line(in.AnalysisID, 80)
 	in.Athlete = line(in.Athlete, maxName)
+	in.Changed = line(in.Changed, maxName)
 	in.TimeZone = clip(in.TimeZone, 80)
 	in.ClipNames = each(in.ClipNames, names.MaxClips, func(s string) string { return line(s, maxName) })
 	in.Findings = safeFindings(in.Findings)
