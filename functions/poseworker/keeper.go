@@ -42,22 +42,41 @@ type keeper struct {
 
 // run renews at once, so that tokens registered around the claim are seen, and
 // then every period until ctx ends. Between two renewals it shows progress that
-// can be seen, so that a status poll moves.
+// can be seen, so that a status poll moves. What is due is told by the clock and
+// by what was asked for, never by which of two channels a select took.
 func (k *keeper) run(ctx context.Context) {
-	tick, show := time.NewTicker(k.timers.Keeper), time.NewTicker(k.timers.Show)
-	defer tick.Stop()
-	defer show.Stop()
-	for ok := k.beat(ctx); ok; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+	look := time.NewTimer(0)
+	defer look.Stop()
+	var beat time.Time
+	for kicked := true; ctx.Err() == nil; {
+		ok := true
+		if kicked || time.Since(beat) >= k.timers.Keeper {
+			beat = time.Now()
 			ok = k.beat(ctx)
-		case <-k.kick:
-			ok = k.beat(ctx)
-		case <-show.C:
+		} else {
 			ok = k.show(ctx)
 		}
+		if !ok {
+			return
+		}
+		look.Reset(min(k.timers.Show, max(0, k.timers.Keeper-time.Since(beat))))
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+			kicked = k.kicked()
+		case <-k.kick:
+			kicked = true
+		}
+	}
+}
+
+// kicked reports whether a renewal was asked for.
+func (k *keeper) kicked() bool {
+	select {
+	case <-k.kick:
+		return true
+	default:
+		return false
 	}
 }
 

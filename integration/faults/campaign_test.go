@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"testing"
 
-	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/retry"
 )
 
@@ -77,20 +76,6 @@ func TestChaos(t *testing.T) {
 		}
 		if s.Executions[5] == 0 {
 			t.Error("no schedule had five executions")
-		}
-	}
-}
-
-// A seed replays to the same log, request for request.
-func TestSameSeedSameLog(t *testing.T) {
-	for seed := range uint64(10) {
-		var hash string
-		for range 2 {
-			r := Run(t, dynamotest.Start(t), seed, Options{})
-			if hash != "" && r.Hash != hash {
-				t.Errorf("seed %d: %s and %s", seed, hash, r.Hash)
-			}
-			hash = r.Hash
 		}
 	}
 }

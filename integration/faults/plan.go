@@ -84,6 +84,8 @@ func (p *Plan) request(c virtual.Call) virtual.Decision {
 		kinds = kinds[:2] // the others would only be slow polls
 	case c.Service == "dynamodb":
 		kinds = append(kinds, virtual.Twice)
+	case c.Service == virtual.ServiceWorker, c.Service == virtual.ServiceGateway:
+		kinds = []virtual.Fault{virtual.NotDone, virtual.Lost, virtual.Late, virtual.Straggler, virtual.Twice}
 	}
 	if c.Op == "TransactWriteItems" {
 		kinds = append(kinds, virtual.Conflict, virtual.Lost)

@@ -16,6 +16,7 @@ import (
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/dynamotest"
+	"fastbowlinglab/shared/flags"
 	"fastbowlinglab/shared/handler"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/reason"
@@ -138,6 +139,9 @@ func (w *world) play(c *virtual.Cloud) {
 	d := w.plan.dice
 	c.SetParameter("/model/findings", virtual.PaidModel)
 	c.SetParameter("/model/coaching", virtual.PaidModel)
+	if d.Chance(0.35, "road") {
+		c.SetParameter("/flags/pose_road", flags.RoadHTTP)
+	}
 	c.Schedule(names.FnReconcile, names.ReconcilePeriod)
 	n := 1 + d.IntN(2, "analyses")
 	credits := n

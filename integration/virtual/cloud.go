@@ -72,6 +72,7 @@ type Cloud struct {
 	params    *paramStore
 	service   *containerService
 	balancer  balancer
+	callbacks int // that arrived; counted in turns
 	mail      *mailService
 	model     *modelService
 	ctx       context.Context
@@ -101,6 +102,7 @@ func RunOn(t *testing.T, db *dynamotest.Server, opt Options, body func(c *Cloud)
 		go func() {
 			defer close(stop)
 			body(c)
+			c.Gate.end()
 			c.cancel()
 			if err := c.Engine.Close(); err != nil {
 				t.Errorf("close the engine: %v", err)

@@ -104,7 +104,7 @@ func (c *Cloud) worker(life context.Context, proc *Proc) {
 		Jobs: jobs, Rows: rows, Queue: queue, QueueURL: QueueURL, Objects: objects, Bucket: names.Bucket,
 		Sign:   poseworker.URLSigner{Client: s3.NewPresignClient(objects), Bucket: names.Bucket, Credentials: cfg.Credentials},
 		Tokens: tokens, Keeper: poseworker.Lifeline{Jobs: jobs, Queue: queue, Tokens: tokens},
-		Vision: vision, Passes: 1, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
+		Vision: ordered{vision, c.Gate, proc}, Passes: 1, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
 		RenewOnPass: c.opt.RenewOnPass, Callback: c.signed(proc),
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
@@ -117,6 +117,22 @@ func (c *Cloud) worker(life context.Context, proc *Proc) {
 	if err := w.Run(life); err != nil && !proc.Dead() {
 		c.T.Errorf("worker: %v", err)
 	}
+}
+
+// ordered gives each chunk of a Vision a turn of its own, so that it is ordered
+// among what else its worker does in that instant.
+type ordered struct {
+	poseworker.Vision
+	gate *Gate
+	proc *Proc
+}
+
+// Track implements poseworker.Vision.
+func (v ordered) Track(ctx context.Context, src string, info media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error {
+	return v.Vision.Track(ctx, src, info, after, func(c pose.Chunk) error {
+		v.gate.turn(ctx, v.proc, "chunk", nil) // false: the context or the process has ended, and emit finds that
+		return emit(c)
+	})
 }
 
 // Sight is a Vision that computes nothing: a clip is so many chunks, each taking

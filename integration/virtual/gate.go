@@ -6,13 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"sort"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -60,6 +60,7 @@ type Gate struct {
 
 	mu      sync.Mutex
 	calm    bool
+	over    bool // the world has ended: nothing is noted any more
 	parked  []*call
 	wake    chan struct{}
 	stopped chan struct{}
@@ -80,16 +81,24 @@ func newGate(seed uint64, services map[string]http.Handler) *Gate {
 func (g *Gate) Do(req *http.Request) (*http.Response, error) { return g.do(req, ProcOf(req.Context())) }
 
 func (g *Gate) do(req *http.Request, p *Proc) (*http.Response, error) {
-	var killed <-chan struct{}
-	if p != nil {
-		if p.Dead() {
-			return nil, ErrDead
-		}
-		killed = p.Killed()
+	if p != nil && p.Dead() {
+		return nil, ErrDead
 	}
 	c, err := describe(req, p)
 	if err != nil {
 		return nil, err
+	}
+	return g.await(c)
+}
+
+// await parks c and waits for its answer.
+func (g *Gate) await(c *call) (*http.Response, error) {
+	var killed <-chan struct{}
+	if c.proc != nil {
+		if c.proc.Dead() {
+			return nil, ErrDead
+		}
+		killed = c.proc.Killed()
 	}
 	g.park(c)
 	select {
@@ -97,22 +106,9 @@ func (g *Gate) do(req *http.Request, p *Proc) (*http.Response, error) {
 		return a.resp, a.err
 	case <-killed:
 		return nil, ErrDead
-	case <-req.Context().Done():
-		return nil, req.Context().Err()
+	case <-c.ctx.Done():
+		return nil, c.ctx.Err()
 	}
-}
-
-// Calm ends the faults.
-func (g *Gate) Calm() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.calm = true
-}
-
-func (g *Gate) isCalm() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.calm
 }
 
 func (g *Gate) park(c *call) {
@@ -173,14 +169,17 @@ func (g *Gate) take() (*call, Decision) {
 	if len(ready) == 0 {
 		return nil, Decision{}
 	}
-	sort.SliceStable(ready, func(i, j int) bool { return ready[i].key < ready[j].key })
+	if hasty := slices.DeleteFunc(slices.Clone(ready), func(c *call) bool { return c.last }); len(hasty) > 0 {
+		ready = hasty
+	}
+	slices.SortStableFunc(ready, func(a, b *call) int { return strings.Compare(a.key, b.key) })
 	c := ready[g.rnd.IntN(len(ready))]
 	for i, x := range live {
 		if x == c {
 			g.parked = append(live[:i:i], live[i+1:]...)
 		}
 	}
-	if c.held || c.orphan {
+	if c.held || c.orphan || c.turn != nil {
 		return c, Decision{}
 	}
 	id := c.Actor + " " + c.Service + " " + c.Op + " " + c.Table()
@@ -194,6 +193,12 @@ func (g *Gate) take() (*call, Decision) {
 
 // answer carries out a request under a fault.
 func (g *Gate) answer(c *call, d Decision) {
+	if c.turn != nil {
+		g.note(c, OK, 0)
+		c.turn()
+		c.done <- answer{}
+		return
+	}
 	g.Requests++
 	g.Faulted[d.Fault]++
 	switch d.Fault {
@@ -225,7 +230,7 @@ func (g *Gate) answer(c *call, d Decision) {
 // fault, after d or when early is closed.
 func (g *Gate) hold(c *call, d time.Duration, early <-chan struct{}) {
 	c.held = true
-	given := c.req.Context().Done()
+	given := c.ctx.Done()
 	if c.orphan {
 		given = nil
 	}
@@ -244,23 +249,19 @@ func (g *Gate) hold(c *call, d time.Duration, early <-chan struct{}) {
 	}()
 }
 
-// pause stops a process for d and gives it its answer then.
+// pause stops a process for d and gives it its answer then, in a turn of its own.
 func (g *Gate) pause(c *call, d time.Duration, a answer) {
 	c.proc.pause(time.Now().Add(d))
-	go func() {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-g.stopped:
-			return
-		}
-		c.done <- a
-		g.nudge()
-	}()
+	resume := &call{Call: c.Call, key: c.key, ctx: context.Background(), orphan: true,
+		turn: func() { c.done <- a }, done: make(chan answer, 1)}
+	g.hold(resume, d, nil)
 }
 
 func (g *Gate) carryOut(c *call, d Decision) {
+	if c.serve != nil {
+		g.forward(c, d)
+		return
+	}
 	resp := g.send(c)
 	if w, early := g.wait(resp); w > 0 && !c.waited && !c.orphan {
 		c.waited = true
@@ -339,10 +340,13 @@ func (g *Gate) sendBody(c *call, body []byte) *http.Response {
 
 // note adds a line to the log whose hash two runs of one seed share.
 func (g *Gate) note(c *call, f Fault, status int) {
-	line := fmt.Sprintf("%d %s %s %d", time.Now().UnixMilli(), c.key, f, status)
-	fmt.Fprintln(g.log, line)
+	if g.over {
+		return
+	}
+	line := strconv.FormatInt(time.Now().UnixMilli(), 10) + " " + c.key + " " + string(f) + " " + strconv.Itoa(status) + "\n"
+	_, _ = io.WriteString(g.log, line) // a hash cannot fail
 	if g.keep {
-		g.lines = append(g.lines, line)
+		g.lines = append(g.lines, strings.TrimSuffix(line, "\n"))
 	}
 }
 

@@ -1,8 +1,11 @@
 package virtual
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -18,7 +21,14 @@ import (
 	"fastbowlinglab/shared/names"
 )
 
-// balancer hands posted jobs and probes to the workers that run, in turn.
+// Requests of processes of this world to each other, as services of the gate.
+const (
+	ServiceWorker  = "worker"  // through the balancer
+	ServiceGateway = "gateway" // the public API
+)
+
+// balancer hands posted jobs and probes to the workers that run, in turn. Workers
+// that come up in one instant stand in the order of their names.
 type balancer struct {
 	mu      sync.Mutex
 	workers []target
@@ -34,6 +44,9 @@ func (b *balancer) register(t target) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.workers = append(b.workers, t)
+	slices.SortFunc(b.workers, func(x, y target) int {
+		return cmp.Or(cmp.Compare(len(x.proc.Name), len(y.proc.Name)), strings.Compare(x.proc.Name, y.proc.Name))
+	})
 }
 
 func (b *balancer) remove(p *Proc) {
@@ -49,10 +62,9 @@ func (b *balancer) living() []target {
 	return slices.DeleteFunc(slices.Clone(b.workers), func(t target) bool { return t.proc.Dead() })
 }
 
+// pick chooses a worker; it is called in a turn.
 func (b *balancer) pick() (target, bool) {
 	all := b.living()
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if len(all) == 0 {
 		return target{}, false
 	}
@@ -75,29 +87,34 @@ type through struct{ c *Cloud }
 // RoundTrip implements http.RoundTripper. A worker that dies while it answers is
 // a connection that breaks.
 func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
-	to, ok := t.c.balancer.pick()
-	if !ok {
-		rec := &recorder{header: http.Header{}}
-		rec.WriteHeader(http.StatusServiceUnavailable)
-		return rec.response(r), nil
-	}
-	done := make(chan *http.Response, 1)
-	t.c.wg.Go(func() {
-		rec := &recorder{header: http.Header{}}
-		to.http.ServeHTTP(rec, r.WithContext(Within(context.WithoutCancel(r.Context()), to.proc)))
-		done <- rec.response(r)
-	})
-	select {
-	case res := <-done:
-		if to.proc.Dead() {
-			return nil, ErrConnection
+	return t.c.Gate.post(r, ProcOf(r.Context()), ServiceWorker, func(body []byte, out chan<- answer) {
+		to, ok := t.c.balancer.pick()
+		if !ok {
+			rec := &recorder{header: http.Header{}}
+			rec.WriteHeader(http.StatusServiceUnavailable)
+			out <- answer{resp: rec.response(r)}
+			return
 		}
-		return res, nil
-	case <-to.proc.Killed():
-		return nil, ErrConnection
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
-	}
+		served := r.Clone(Within(context.WithoutCancel(r.Context()), to.proc))
+		served.Body = io.NopCloser(bytes.NewReader(body))
+		done := make(chan *http.Response, 1)
+		t.c.wg.Go(func() {
+			rec := &recorder{header: http.Header{}}
+			to.http.ServeHTTP(rec, served)
+			done <- rec.response(r)
+		})
+		t.c.wg.Go(func() {
+			select {
+			case res := <-done:
+				if !to.proc.Dead() {
+					out <- answer{resp: res}
+					return
+				}
+			case <-to.proc.Killed():
+			}
+			out <- answer{err: ErrConnection}
+		})
+	})
 }
 
 // publicAPI is the way of a worker's callback: the gateway, then the function.
@@ -108,33 +125,29 @@ type publicAPI struct {
 
 // RoundTrip implements http.RoundTripper.
 func (a publicAPI) RoundTrip(r *http.Request) (*http.Response, error) {
-	if a.proc.Dead() {
-		return nil, ErrDead
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
 	headers := map[string]string{}
 	for k, vs := range r.Header {
 		headers[strings.ToLower(k)] = strings.Join(vs, ",")
 	}
-	ev := map[string]any{"version": "2.0", "routeKey": r.Method + " " + r.URL.Path, "headers": headers, "body": string(body)}
-	out := a.c.call(As(context.WithoutCancel(r.Context()), names.FnCallback+"/"+headers["x-event-id"]), names.FnCallback, mustJSON(ev))
-	if a.proc.Dead() {
-		return nil, ErrDead
-	}
-	var resp struct {
-		StatusCode int
-		Body       string
-	}
-	if out.fail != "" || json.Unmarshal(out.out, &resp) != nil {
-		resp.StatusCode = http.StatusInternalServerError
-	}
-	rec := &recorder{header: http.Header{}}
-	rec.WriteHeader(resp.StatusCode)
-	rec.body.WriteString(resp.Body)
-	return rec.response(r), nil
+	return a.c.Gate.post(r, a.proc, ServiceGateway, func(body []byte, out chan<- answer) {
+		ev := map[string]any{"version": "2.0", "routeKey": r.Method + " " + r.URL.Path, "headers": headers, "body": string(body)}
+		a.c.callbacks++
+		actor := fmt.Sprintf("%s/%s/%d", names.FnCallback, headers["x-event-id"], a.c.callbacks)
+		a.c.wg.Go(func() {
+			var resp struct {
+				StatusCode int
+				Body       string
+			}
+			res := a.c.call(As(context.WithoutCancel(r.Context()), actor), names.FnCallback, mustJSON(ev))
+			if res.fail != "" || json.Unmarshal(res.out, &resp) != nil {
+				resp.StatusCode = http.StatusInternalServerError
+			}
+			rec := &recorder{header: http.Header{}}
+			rec.WriteHeader(resp.StatusCode)
+			rec.body.WriteString(resp.Body)
+			out <- answer{resp: rec.response(r)}
+		})
+	})
 }
 
 // oneKey is the key of callbacks in every virtual world.

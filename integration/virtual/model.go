@@ -125,7 +125,7 @@ func (p paid) Call(ctx context.Context, req aitask.Request) (aitask.Reply, error
 	if resp.StatusCode != http.StatusOK {
 		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Throttled, Detail: resp.Status}
 	}
-	if !sleep(ctx, a.After) {
+	if !p.c.Gate.sleep(ctx, ProcOf(ctx), "answer "+claim.Key, a.After) {
 		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Unknown, Detail: "no answer", Err: ctx.Err()}
 	}
 	if a.Refuse != nil {

@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -40,10 +41,14 @@ type call struct {
 	Call
 	key    string
 	req    *http.Request
+	ctx    context.Context // of whoever waits for the answer
 	proc   *Proc
-	waited bool // it waited for a message already
-	held   bool // it had its fault, or waits for something: no further fault
-	orphan bool // nobody waits for its answer any more; it is still on its way
+	turn   func()                  // no request: what is done alone when everything else is still
+	serve  func(out chan<- answer) // a request to a process of this world, which answers on out in its own time
+	last   bool                    // chosen only when nothing else is ready
+	waited bool                    // it waited for a message already
+	held   bool                    // it had its fault, or waits for something: no further fault
+	orphan bool                    // nobody waits for its answer any more; it is still on its way
 	done   chan answer
 }
 
@@ -55,7 +60,7 @@ type answer struct {
 // gone reports whether nobody would see the request's effect: its client gave up
 // or died before it was sent.
 func (c *call) gone() bool {
-	return !c.orphan && (c.req.Context().Err() != nil || c.proc != nil && c.proc.Dead())
+	return !c.orphan && (c.ctx.Err() != nil || c.proc != nil && c.proc.Dead())
 }
 
 func (c *call) paused() bool { return !c.orphan && c.proc != nil && c.proc.isPaused() }
@@ -79,7 +84,7 @@ func describe(req *http.Request, p *Proc) (*call, error) {
 	if t := req.Header.Get("X-Amz-Target"); t != "" {
 		op = t[strings.LastIndexByte(t, '.')+1:]
 	}
-	c := &call{Call: Call{Actor: actor, Service: svc, Op: op, Body: body}, req: req, proc: p, done: make(chan answer, 1)}
+	c := &call{Call: Call{Actor: actor, Service: svc, Op: op, Body: body}, req: req, ctx: req.Context(), proc: p, done: make(chan answer, 1)}
 	c.key = strings.Join([]string{actor, svc, op, canonical(body)}, " ")
 	return c, nil
 }
