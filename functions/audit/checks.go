@@ -193,6 +193,12 @@ func (a *audit) notice(ctx context.Context, item map[string]ddb.AttributeValue) 
 	if errors.Is(err, analysis.ErrNotFound) {
 		return nil
 	}
+	if number, ok := notice.RevisionOf(n.Kind); err == nil && ok {
+		if r.Status != analysis.Ready || number > len(r.Revisions) {
+			a.found("I4", n.AnalysisID, "is %s with %d revisions, and a notice says %s", r.Status, len(r.Revisions), n.Kind)
+		}
+		return nil
+	}
 	if err == nil && string(r.Status) != n.Kind {
 		a.found("I4", n.AnalysisID, "is %s, and a notice says %s", r.Status, n.Kind)
 	}

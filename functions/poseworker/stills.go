@@ -44,7 +44,7 @@ func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info me
 		switch {
 		case errors.As(errs[n], &refused):
 			p.log.Warn("no picture of a phase", "clip", clip.Index, "phase", string(ph.Name), "reason", string(refused.Code))
-			clip.Warnings = append(clip.Warnings, fmt.Sprintf("no picture could be read at %s", ph.Name))
+			clip.Warnings = append(clip.Warnings, motion.NoPicture(ph.Name))
 		case errs[n] != nil:
 			return clip, fmt.Errorf("picture at %s: %w", ph.Name, errs[n])
 		}

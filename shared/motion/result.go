@@ -68,6 +68,9 @@ type Phase struct {
 	FrameKey string       `json:"frame_key,omitempty"` // storage key of the picture
 }
 
+// NoPicture is the warning of a clip whose file gave no picture of a phase.
+func NoPicture(p PhaseName) string { return "no picture could be read at " + string(p) }
+
 // Measure is one value with its band. When NotMeasured is set it says why there
 // is no value, and Value, Band and Confidence are 0.
 type Measure struct {

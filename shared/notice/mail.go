@@ -34,19 +34,24 @@ func Render(r analysis.Row, apiURL string) (Message, error) {
 	if !ok {
 		return Message{}, fmt.Errorf("no mail tells of status %q", r.Status)
 	}
+	said := []string{"The report on your bowling action is ready."}
+	if r.Status != analysis.Ready {
+		said = []string{reason.Code(r.Reason).Sentence(), "Your credit has been given back."}
+	}
+	return write(r, apiURL, subject, said)
+}
+
+// write lays a mail out. What is said may hold anything.
+func write(r analysis.Row, apiURL, subject string, said []string) (Message, error) {
 	greeting, greetingHTML := "Hello,", "Hello,"
 	if r.AthleteName != "" {
 		// Isolates keep a name written right to left from turning the line around.
 		greeting = "Hello \u2068" + r.AthleteName + "\u2069,"
 		greetingHTML = "Hello <bdi>" + html.EscapeString(r.AthleteName) + "</bdi>,"
 	}
-	var said []string
 	link := strings.TrimRight(apiURL, "/") + "/v1/analyses/" + url.PathEscape(r.AnalysisID)
 	if r.Status == analysis.Ready {
-		said = append(said, "The report on your bowling action is ready.")
 		link += "/report"
-	} else {
-		said = append(said, reason.Code(r.Reason).Sentence(), "Your credit has been given back.")
 	}
 	ref := "Reference: " + r.AnalysisID
 

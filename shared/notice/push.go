@@ -13,7 +13,7 @@ import (
 // something to ask the API about, and nothing that anybody else may not see: no
 // name, no address, no link.
 type PushEvent struct {
-	Type       string          `json:"type"` // "analysis.ended"
+	Type       string          `json:"type"` // "analysis.ended" or "analysis.revised"
 	AnalysisID string          `json:"analysis_id"`
 	AthleteID  string          `json:"athlete_id"`
 	Status     analysis.Status `json:"status"`
@@ -23,7 +23,11 @@ type PushEvent struct {
 // pushInput is the publication of an event. The attributes let a subscription
 // filter by athlete or by status.
 func pushInput(topic string, r analysis.Row, n Notice) *sns.PublishInput {
-	b, err := json.Marshal(PushEvent{"analysis.ended", r.AnalysisID, r.AthleteID, r.Status, r.Reason})
+	kind := "analysis.ended"
+	if _, ok := RevisionOf(n.Kind); ok {
+		kind = "analysis.revised"
+	}
+	b, err := json.Marshal(PushEvent{kind, r.AnalysisID, r.AthleteID, r.Status, r.Reason})
 	if err != nil {
 		panic("notice: encode an event: " + err.Error()) // strings always encode
 	}

@@ -100,12 +100,12 @@ func (s Sender) Send(ctx context.Context, analysisID, id string) error {
 	if err != nil {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
-	_, channel, _ := strings.Cut(id, "#")
+	kind, channel, _ := strings.Cut(id, "#")
 	no, err := s.unwanted(ctx, r, Channel(channel))
 	if err != nil {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
-	send, err := s.prepare(r, Channel(channel))
+	send, err := s.prepare(r, kind, Channel(channel))
 	if err != nil {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
@@ -166,7 +166,7 @@ func (s Sender) unwanted(ctx context.Context, r analysis.Row, ch Channel) (refus
 
 // prepare makes ready what is sent, so that nothing but the sending itself
 // happens under the claim. The sending returns the service's reference.
-func (s Sender) prepare(r analysis.Row, ch Channel) (func(context.Context, Notice) (string, error), error) {
+func (s Sender) prepare(r analysis.Row, kind string, ch Channel) (func(context.Context, Notice) (string, error), error) {
 	if ch == Push {
 		if s.Push == nil {
 			return nil, errors.New("there is no topic for push events")
@@ -179,7 +179,7 @@ func (s Sender) prepare(r analysis.Row, ch Channel) (func(context.Context, Notic
 			return *out.MessageId, nil
 		}, nil
 	}
-	msg, err := Render(r, s.APIURL)
+	msg, err := words(r, kind, s.APIURL)
 	if err != nil {
 		return nil, err
 	}
