@@ -33,6 +33,8 @@ func (e *APIError) ErrorFault() smithy.ErrorFault {
 const (
 	CodeExecutionAlreadyExists    = "ExecutionAlreadyExists"
 	CodeExecutionDoesNotExist     = "ExecutionDoesNotExist"
+	CodeExecutionLimitExceeded    = "ExecutionLimitExceeded"
+	CodeExecutionNotRedrivable    = "ExecutionNotRedrivable"
 	CodeInvalidArn                = "InvalidArn"
 	CodeInvalidDefinition         = "InvalidDefinition"
 	CodeInvalidExecutionInput     = "InvalidExecutionInput"

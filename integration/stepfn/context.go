@@ -9,11 +9,15 @@ import (
 // state waits for one.
 func (v *visit) context(token string) any {
 	x := v.r.x
+	execution := map[string]any{
+		"Id": x.arn, "Name": x.name, "Input": x.value, "RoleArn": x.rev.role,
+		"StartTime": iso(x.start), "RedriveCount": json.Number(strconv.Itoa(v.r.sc.drive)),
+	}
+	if v.r.sc.drive > 0 {
+		execution["RedriveTime"] = iso(v.r.redriven)
+	}
 	out := map[string]any{
-		"Execution": map[string]any{
-			"Id": x.arn, "Name": x.name, "Input": x.value, "RoleArn": x.rev.role,
-			"StartTime": iso(x.start), "RedriveCount": json.Number("0"),
-		},
+		"Execution": execution,
 		"State": map[string]any{
 			"Name": v.s.Name, "EnteredTime": iso(v.when),
 			"RetryCount": json.Number(strconv.Itoa(v.attempt)),

@@ -26,6 +26,9 @@ type Options struct {
 	// crash a change may go unreported, as on AWS.
 	OnStatusChange func(StatusChange)
 	Logger         *slog.Logger // default slog.Default
+	// MaxOpen is how many executions may be open at once; 0 is AWS's quota of
+	// 1,000,000. A start or redrive above it is ExecutionLimitExceeded.
+	MaxOpen int
 }
 
 // Engine holds state machines and runs their executions.
@@ -57,6 +60,9 @@ func New(opt Options) (*Engine, error) {
 	}
 	if opt.Account == "" {
 		opt.Account = "000000000000"
+	}
+	if opt.MaxOpen == 0 {
+		opt.MaxOpen = 1_000_000
 	}
 	if opt.Logger == nil {
 		opt.Logger = slog.Default()
@@ -99,22 +105,26 @@ func (e *Engine) Close() error {
 }
 
 // Wait blocks until the execution has ended and its last status change was
-// reported, or ctx ends.
+// reported, or ctx ends. A redrive that comes later is not waited for.
 func (e *Engine) Wait(ctx context.Context, executionARN string) error {
 	e.mu.Lock()
 	x := e.executions[executionARN]
+	var done chan struct{}
+	if x != nil {
+		done = x.done
+	}
 	e.mu.Unlock()
 	if x == nil {
 		return apiErr(CodeExecutionDoesNotExist, "Execution Does Not Exist: '%s'", executionARN)
 	}
 	select {
-	case <-x.done: // also when the engine closes: then it is still open
+	case <-done: // also when the engine closes: then it is still open
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if x.status == Running {
+	if (e.closed || e.broken != nil) && x.status == Running {
 		return errors.New("stepfn: the engine was closed while the execution was open")
 	}
 	return nil
@@ -167,17 +177,19 @@ type execution struct {
 	start            time.Time
 	deadline         time.Time // zero: none
 	seq              int       // rises with each start of the same machine
-	ctx              context.Context
 	cancel           context.CancelFunc
-	done             chan struct{}
 
 	// Guarded by Engine.mu.
+	done   chan struct{} // of the present run
 	status Status
 	stop   time.Time
 	output string
 	fail   *asl.Error
 	events []Event
 	at     position
+	inner  map[string]*position // of the branches of the state that the top stands in
+	drives redrives
+	report StatusChange // of the last end
 }
 
 // scope is the top of an execution, or one branch or iteration in it.
@@ -186,6 +198,7 @@ type scope struct {
 	prev  int64  // id of the last event; guarded by Engine.mu
 	visit int    // states entered so far
 	item  any    // $$.Map of an iteration
+	drive int    // redrives before: what an earlier run still does is refused
 }
 
 // Reasons for an interpreter to unwind without a failure of a state.
@@ -200,7 +213,7 @@ var (
 func (e *Engine) add(x *execution, sc *scope, r record) error {
 	t := now()
 	switch {
-	case x.status != Running, e.closed:
+	case x.status != Running, e.closed, sc.drive != x.drives.count:
 		return errStopped
 	case x.late(t):
 		return errDeadline
@@ -218,6 +231,9 @@ func (e *Engine) append(x *execution, sc *scope, r record, t time.Time) error {
 	}
 	sc.prev = r.Event.ID
 	x.apply(r)
+	if x.status != Running {
+		x.report = e.change(x, false)
+	}
 	return nil
 }
 
@@ -227,7 +243,7 @@ func (x *execution) late(t time.Time) bool { return !x.deadline.IsZero() && !t.B
 
 // end closes an execution; it reports whether this call did. The lock is held.
 func (e *Engine) end(x *execution, sc *scope, ev Event) bool {
-	if x.status != Running || e.closed {
+	if x.status != Running || e.closed || sc.drive != x.drives.count {
 		return false
 	}
 	t := now()

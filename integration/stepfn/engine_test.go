@@ -172,7 +172,7 @@ func TestStatusChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantDetail := `{"executionArn":"arn:aws:states:us-east-1:000000000000:execution:m:d","stateMachineArn":"` + m + `","name":"d","status":"TIMED_OUT","startDate":946684800000,"stopDate":946684860000,` +
-			`"input":"{\"do\":\"wait\"}","output":null,"inputDetails":{"included":true},"outputDetails":null,"error":"States.Timeout","cause":"","stateMachineVersionArn":null,"stateMachineAliasArn":null,"redriveCount":0,"redriveStatus":"NOT_REDRIVABLE"}`
+			`"input":"{\"do\":\"wait\"}","output":null,"inputDetails":{"included":true},"outputDetails":null,"error":"States.Timeout","cause":"","stateMachineVersionArn":null,"stateMachineAliasArn":null,"redriveCount":0,"redriveDate":null,"redriveStatus":"REDRIVABLE","redriveStatusReason":null}`
 		if string(b) != wantDetail {
 			t.Errorf("detail %s\nwant   %s", b, wantDetail)
 		}

@@ -16,7 +16,8 @@ func (e *Engine) applyStart(l startLine) *execution {
 	}
 	x := &execution{
 		arn: l.ARN, name: l.Name, input: l.Input, value: value, machine: m, rev: rev,
-		start: l.Start.Time, seq: len(m.executions), status: Running, done: make(chan struct{}),
+		start: l.Start.Time, seq: len(m.executions), status: Running,
+		inner: map[string]*position{},
 	}
 	if rev.model.Timeout > 0 {
 		x.deadline = x.start.Add(rev.model.Timeout)
@@ -44,8 +45,8 @@ type StartExecutionOutput struct {
 
 // StartExecution starts an execution. A name that an open execution has, with
 // the same input, gives that execution's answer; any other use of a taken name
-// is ExecutionAlreadyExists. Other errors: InvalidArn, InvalidExecutionInput,
-// InvalidName, StateMachineDoesNotExist.
+// is ExecutionAlreadyExists. Other errors: ExecutionLimitExceeded, InvalidArn,
+// InvalidExecutionInput, InvalidName, StateMachineDoesNotExist.
 func (e *Engine) StartExecution(in StartExecutionInput) (StartExecutionOutput, error) {
 	var none StartExecutionOutput
 	if in.Input == "" {
@@ -82,6 +83,9 @@ func (e *Engine) StartExecution(in StartExecutionInput) (StartExecutionOutput, e
 			return StartExecutionOutput{arn, Time{x.start}}, nil
 		}
 		return none, apiErr(CodeExecutionAlreadyExists, "Execution Already Exists: '%s'", arn)
+	}
+	if err := e.room(); err != nil {
+		return none, err
 	}
 	l := startLine{kindStart, arn, name, m.arn, rev.number, in.Input, Time{now()}}
 	if err := e.write(l); err != nil {
@@ -124,7 +128,7 @@ func (e *Engine) StopExecution(in StopExecutionInput) (StopExecutionOutput, erro
 		return StopExecutionOutput{}, err
 	}
 	if x.status == Running {
-		top := &scope{prev: x.at.prev}
+		top := &scope{prev: x.at.prev, drive: x.drives.count}
 		if !e.end(x, top, Event{Type: evExecutionAborted, ExecutionAborted: &FailureDetails{in.Error, in.Cause}}) {
 			return StopExecutionOutput{}, e.usable()
 		}
@@ -153,11 +157,10 @@ type DescribeExecutionOutput struct {
 	Error           string        `json:"error,omitempty"`
 	Cause           string        `json:"cause,omitempty"`
 	RedriveCount    int           `json:"redriveCount"`
+	RedriveDate     *Time         `json:"redriveDate,omitempty"`
 	RedriveStatus   string        `json:"redriveStatus"`
-	RedriveReason   string        `json:"redriveStatusReason"`
+	RedriveReason   string        `json:"redriveStatusReason,omitempty"`
 }
-
-const notRedrivable = "NOT_REDRIVABLE"
 
 // DescribeExecution describes an execution. Errors: ExecutionDoesNotExist,
 // InvalidArn.
@@ -171,8 +174,9 @@ func (e *Engine) DescribeExecution(in DescribeExecutionInput) (DescribeExecution
 	out := DescribeExecutionOutput{
 		ExecutionARN: x.arn, StateMachineARN: x.machine.arn, Name: x.name, Status: x.status,
 		StartDate: Time{x.start}, Input: x.input, InputDetails: DataIncluded{true},
-		RedriveStatus: notRedrivable, RedriveReason: "this engine does not redrive executions",
+		RedriveCount: x.drives.count, RedriveDate: x.drives.date(),
 	}
+	out.RedriveStatus, out.RedriveReason = x.redrivable(now())
 	if x.status != Running {
 		out.StopDate = &Time{x.stop}
 	}

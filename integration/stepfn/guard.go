@@ -28,7 +28,7 @@ func (v *visit) guarded(work func() (any, time.Time, error)) (any, string, error
 		if i < 0 || used[i] >= v.s.Retry[i].MaxAttempts {
 			return v.caught(fail)
 		}
-		jitter := v.r.e.source.fraction(v.r.x.arn, v.sc.path, v.sc.visit, v.attempt)
+		jitter := v.r.e.source.fraction(v.key(v.attempt)...)
 		delay := v.s.Retry[i].Delay(used[i], jitter)
 		used[i]++
 		if err := sleep(v.ctx, at.Add(delay)); err != nil {

@@ -23,6 +23,7 @@ type Event struct {
 	Previous  int64  `json:"previousEventId"`
 
 	ExecutionStarted   *StartedDetails   `json:"executionStartedEventDetails,omitempty"`
+	ExecutionRedriven  *RedrivenDetails  `json:"executionRedrivenEventDetails,omitempty"`
 	ExecutionSucceeded *OutputDetails    `json:"executionSucceededEventDetails,omitempty"`
 	ExecutionFailed    *FailureDetails   `json:"executionFailedEventDetails,omitempty"`
 	ExecutionAborted   *FailureDetails   `json:"executionAbortedEventDetails,omitempty"`
@@ -52,6 +53,11 @@ type StartedDetails struct {
 	Input        *string      `json:"input,omitempty"`
 	InputDetails *DataDetails `json:"inputDetails,omitempty"`
 	RoleARN      string       `json:"roleArn"`
+}
+
+// RedrivenDetails belong to ExecutionRedriven.
+type RedrivenDetails struct {
+	RedriveCount int `json:"redriveCount"`
 }
 
 // OutputDetails belong to ExecutionSucceeded.
@@ -114,6 +120,7 @@ type IterationDetails struct {
 // Types of events that the engine itself looks at.
 const (
 	evExecutionStarted   = "ExecutionStarted"
+	evExecutionRedriven  = "ExecutionRedriven"
 	evExecutionSucceeded = "ExecutionSucceeded"
 	evExecutionFailed    = "ExecutionFailed"
 	evExecutionAborted   = "ExecutionAborted"
@@ -126,6 +133,8 @@ const (
 	evTaskTimedOut       = "TaskTimedOut"
 	evMapStarted         = "MapStateStarted"
 	evParallelStarted    = "ParallelStateStarted"
+	evMapFailed          = "MapStateFailed"
+	evParallelFailed     = "ParallelStateFailed"
 )
 
 func whole() *DataDetails { return &DataDetails{} }

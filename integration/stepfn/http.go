@@ -45,6 +45,7 @@ var operations = map[string]operation{
 	"DescribeStateMachineAlias":        op((*Engine).DescribeStateMachineAlias),
 	"StartExecution":                   op((*Engine).StartExecution),
 	"StopExecution":                    op((*Engine).StopExecution),
+	"RedriveExecution":                 op((*Engine).RedriveExecution),
 	"DescribeExecution":                op((*Engine).DescribeExecution),
 	"ListExecutions":                   op((*Engine).ListExecutions),
 	"GetExecutionHistory":              op((*Engine).GetExecutionHistory),

@@ -42,6 +42,7 @@ type Call struct {
 	State         string
 	Visit         int // how often a state was entered in this branch, from 1
 	Attempt       int // from 0
+	Redrive       int // redrives before; with each, attempts count from 0 again
 }
 
 type callKey struct{}

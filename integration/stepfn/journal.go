@@ -54,6 +54,9 @@ type record struct {
 	Scope     string `json:"s,omitempty"`
 	Next      string `json:"n,omitempty"` // of an exit: the state that follows
 	Token     string `json:"k,omitempty"` // of TaskScheduled: the task token
+	Branches  string `json:"b,omitempty"` // of Map- and ParallelStateStarted: the path of the branches
+	From      string `json:"f,omitempty"` // with Branches: those of the run that a redrive goes on with
+	Client    string `json:"c,omitempty"` // of ExecutionRedriven: the caller's token
 	Event     Event  `json:"e"`
 }
 

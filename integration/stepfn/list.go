@@ -104,6 +104,8 @@ type ExecutionItem struct {
 	Status          Status `json:"status"`
 	StartDate       Time   `json:"startDate"`
 	StopDate        *Time  `json:"stopDate,omitempty"`
+	RedriveCount    int    `json:"redriveCount"`
+	RedriveDate     *Time  `json:"redriveDate,omitempty"`
 }
 
 // ListExecutions lists a state machine's executions, the latest first. Errors:
@@ -140,7 +142,7 @@ func (e *Engine) ListExecutions(in ListExecutionsInput) (ListExecutionsOutput, e
 			out.NextToken = pageToken("execution", i)
 			break
 		}
-		item := ExecutionItem{x.arn, m.arn, x.name, x.status, Time{x.start}, nil}
+		item := ExecutionItem{x.arn, m.arn, x.name, x.status, Time{x.start}, nil, x.drives.count, x.drives.date()}
 		if x.status != Running {
 			item.StopDate = &Time{x.stop}
 		}

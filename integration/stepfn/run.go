@@ -9,33 +9,47 @@ import (
 	"fastbowlinglab/integration/stepfn/asl"
 )
 
-// launch starts the goroutine of an open execution. The lock is held.
+// launch starts the goroutine of an open execution; fresh means that it was just
+// started or redriven. A run of the same execution before it is waited for, so
+// that changes of status are reported in order. The lock is held.
 func (e *Engine) launch(x *execution, fresh bool) {
+	var ctx context.Context
+	var cancel context.CancelFunc
 	if x.deadline.IsZero() {
-		x.ctx, x.cancel = context.WithCancel(e.ctx)
+		ctx, cancel = context.WithCancel(e.ctx)
 	} else {
-		x.ctx, x.cancel = context.WithDeadline(e.ctx, x.deadline)
+		ctx, cancel = context.WithDeadline(e.ctx, x.deadline)
 	}
-	r := &runner{e: e, x: x, sc: &scope{prev: x.at.prev, visit: x.at.visit}}
+	before := x.done
+	done := make(chan struct{})
+	x.cancel, x.done = cancel, done
+	r := &runner{e: e, x: x, ctx: ctx, redriven: x.drives.last,
+		sc: &scope{prev: x.at.prev, visit: x.at.visit, drive: x.drives.count}}
 	first, last := r.start()
+	started := e.change(x, true)
 	e.wg.Go(func() {
-		defer close(x.done)
-		defer x.cancel()
+		defer close(done)
+		defer cancel()
+		if before != nil {
+			<-before
+		}
 		if fresh {
-			e.notify(x, true)
+			e.notify(started)
 		}
 		out, err := last, error(nil)
 		if first != nil {
 			out, err = r.machine(x.rev.model, first)
 		}
-		if e.finish(x, r.sc, out, err) {
-			e.notify(x, false)
+		if ended, report := r.finish(out, err); ended {
+			e.notify(report)
 		}
 	})
 }
 
-// finish writes the execution's end; it reports whether the execution has one.
-func (e *Engine) finish(x *execution, sc *scope, out any, err error) bool {
+// finish writes the execution's end; it reports whether this run has one, and
+// how it is reported.
+func (r *runner) finish(out any, err error) (bool, StatusChange) {
+	e, x, sc := r.e, r.x, r.sc
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var fail *asl.Error
@@ -46,7 +60,7 @@ func (e *Engine) finish(x *execution, sc *scope, out any, err error) bool {
 	case errors.Is(err, errHistoryFull):
 		fail = &asl.Error{Name: asl.ErrRuntime, Cause: fmt.Sprintf("The execution reached the maximum number of history events (%d).", MaxEvents)}
 	case errors.As(err, &fail):
-	case x.late(now()), errors.Is(x.ctx.Err(), context.DeadlineExceeded):
+	case x.late(now()), errors.Is(r.ctx.Err(), context.DeadlineExceeded):
 		// The second, since a wall clock that was put back may say that there is
 		// time left when the timer has run.
 		e.end(x, sc, timedOut())
@@ -54,14 +68,17 @@ func (e *Engine) finish(x *execution, sc *scope, out any, err error) bool {
 	if fail != nil {
 		e.end(x, sc, Event{Type: evExecutionFailed, ExecutionFailed: &FailureDetails{fail.Name, fail.Cause}})
 	}
-	return x.status != Running
+	return x.status != Running || sc.drive != x.drives.count, x.report
 }
 
-// runner interprets one execution.
+// runner interprets one run of an execution: from its start, from where a
+// restart found it, or from a redrive.
 type runner struct {
-	e  *Engine
-	x  *execution
-	sc *scope // the top
+	e        *Engine
+	x        *execution
+	ctx      context.Context
+	redriven time.Time // the redrive that this run began with; zero: none
+	sc       *scope    // the top
 }
 
 // start gives the visit from which the execution goes on, or, when its last
@@ -76,9 +93,9 @@ func (r *runner) start() (first *visit, output any) {
 	if at.state == "" {
 		return nil, input
 	}
-	v := &visit{r: r, ctx: r.x.ctx, sc: r.sc, s: r.x.rev.model.States[at.state], input: input}
+	v := &visit{r: r, ctx: r.ctx, sc: r.sc, s: r.x.rev.model.States[at.state], input: input}
 	if at.entered {
-		v.resumed, v.when, v.recorded = true, at.when.Time, at.log
+		v.resumed, v.when, v.recorded, v.prior = true, at.when.Time, at.log, at.prior
 		v.reopen()
 	}
 	return v, nil
@@ -104,10 +121,21 @@ type visit struct {
 	input any // as it came in
 	when  time.Time
 
-	resumed  bool     // entered before a restart
+	resumed  bool     // entered before a restart or redrive
 	recorded []record // what was written of this visit before a restart
+	prior    string   // path of the branches that a redrive goes on with
 	waiting  *token   // of an attempt that a restart interrupted
 	attempt  int      // of Task, Map and Parallel, from 0
+}
+
+// key is what a derived value of this visit is for. What a redrive does is
+// something else than what was done before it.
+func (v *visit) key(parts ...any) []any {
+	out := append([]any{v.r.x.arn, v.sc.path, v.sc.visit}, parts...)
+	if v.sc.drive > 0 {
+		out = append(out, "redrive", v.sc.drive)
+	}
+	return out
 }
 
 // add appends an event of this visit's branch.

@@ -38,7 +38,9 @@ type StatusDetail struct {
 	VersionARN      *string       `json:"stateMachineVersionArn"`
 	AliasARN        *string       `json:"stateMachineAliasArn"`
 	RedriveCount    int           `json:"redriveCount"`
+	RedriveDate     *int64        `json:"redriveDate"`
 	RedriveStatus   string        `json:"redriveStatus"`
+	RedriveReason   *string       `json:"redriveStatusReason"`
 }
 
 // DataIncluded says whether a payload is in the event.
@@ -55,10 +57,23 @@ func (e *Engine) change(x *execution, started bool) StatusChange {
 		Time: Time{x.start}, Account: e.opt.Account, Region: e.opt.Region, Resources: []string{x.arn},
 		Detail: StatusDetail{
 			ExecutionARN: x.arn, StateMachineARN: x.machine.arn, Name: x.name, Status: Running,
-			StartDate: x.start.UnixMilli(), RedriveStatus: notRedrivable,
+			StartDate: x.start.UnixMilli(), RedriveCount: x.drives.count,
 		},
 	}
 	d := &c.Detail
+	at := c.Time.Time
+	if x.drives.count > 0 {
+		at = x.drives.last
+		ms := at.UnixMilli()
+		c.Time, d.RedriveDate = Time{at}, &ms
+	}
+	if !started {
+		at = x.stop
+	}
+	status, reason := x.redrivable(at)
+	if d.RedriveStatus = status; reason != "" {
+		d.RedriveReason = &reason
+	}
 	size := len(asl.Encode(x.input))
 	if !started {
 		c.Time = Time{x.stop}
@@ -86,12 +101,8 @@ func (e *Engine) change(x *execution, started bool) StatusChange {
 }
 
 // notify reports a change; no lock is held.
-func (e *Engine) notify(x *execution, started bool) {
-	if e.opt.OnStatusChange == nil {
-		return
+func (e *Engine) notify(c StatusChange) {
+	if e.opt.OnStatusChange != nil {
+		e.opt.OnStatusChange(c)
 	}
-	e.mu.Lock()
-	c := e.change(x, started)
-	e.mu.Unlock()
-	e.opt.OnStatusChange(c)
 }

@@ -10,7 +10,7 @@ import (
 // at which the task was scheduled.
 func (v *visit) task() (any, time.Time, error) {
 	t := v.s.Task
-	tok := v.r.e.source.token(v.r.x.arn, v.sc.path, v.sc.visit, v.s.Name, v.attempt)
+	tok := v.r.e.source.token(v.key(v.s.Name, v.attempt)...)
 	past := v.takeAttempt()
 	if past.token != "" {
 		tok = past.token
@@ -49,7 +49,7 @@ func (v *visit) task() (any, time.Time, error) {
 	if err := v.add(taskEvent(evTaskStarted, t, nil, nil)); err != nil {
 		return nil, now(), err
 	}
-	call := Call{ExecutionARN: v.r.x.arn, ExecutionName: v.r.x.name, State: v.s.Name, Visit: v.sc.visit, Attempt: v.attempt}
+	call := Call{ExecutionARN: v.r.x.arn, ExecutionName: v.r.x.name, State: v.s.Name, Visit: v.sc.visit, Attempt: v.attempt, Redrive: v.sc.drive}
 	return v.await(w, v.r.e.invoke(call, function, payload), function)
 }
 

@@ -52,7 +52,7 @@ func (v *visit) register(w *token, id string) error {
 	e := v.r.e
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if v.r.x.status != Running {
+	if v.r.x.status != Running || v.sc.drive != v.r.x.drives.count {
 		return errStopped
 	}
 	e.keep(w, id)
@@ -159,7 +159,7 @@ func (e *Engine) openToken(id string) (*token, error) {
 		return nil, apiErr(CodeTaskDoesNotExist, "Task Does Not Exist: 'no task was given this token'")
 	}
 	t := now()
-	if w.closed || w.expired(t) != nil || w.x.status != Running || w.x.late(t) {
+	if w.closed || w.expired(t) != nil || w.x.status != Running || w.sc.drive != w.x.drives.count || w.x.late(t) {
 		return nil, apiErr(CodeTaskTimedOut, "Task Timed Out: 'Provided task does not exist anymore'")
 	}
 	return w, nil
