@@ -45,6 +45,9 @@ func (c *Cloud) Invoke(ctx context.Context, arn string, payload []byte) ([]byte,
 	actor := name
 	if call, ok := stepfn.CallOf(ctx); ok {
 		actor = fmt.Sprintf("%s/%s/%d/%d", call.ExecutionName, call.State, call.Visit, call.Attempt)
+		if call.Redrive > 0 {
+			actor += fmt.Sprint("/redrive-", call.Redrive)
+		}
 	}
 	f := InvokeFault{}
 	if c.opt.Invocations != nil && !c.Gate.isCalm() {
@@ -58,13 +61,15 @@ func (c *Cloud) Invoke(ctx context.Context, arn string, payload []byte) ([]byte,
 			return nil, "", ctx.Err()
 		}
 	case InvokeTimeout:
-		running := c.start(As(ctx, actor), name, payload)
+		giveUp := time.Now().Add(f.After)
 		select {
-		case r := <-running:
-			return r.out, r.fail, nil
+		case r := <-c.start(As(ctx, actor), name, payload):
+			if time.Now().Before(giveUp) { // in one instant it is too late
+				return r.out, r.fail, nil
+			}
 		case <-time.After(f.After):
-			return nil, "", &stepfn.InvokeError{Name: "Lambda.ClientExecutionTimeoutException", Message: "Read timed out"}
 		}
+		return nil, "", &stepfn.InvokeError{Name: "Lambda.ClientExecutionTimeoutException", Message: "Read timed out"}
 	case InvokeUnknown:
 		<-c.start(As(ctx, actor), name, payload)
 		return nil, "", &stepfn.InvokeError{Name: "Lambda.SdkClientException", Message: "Unable to execute HTTP request"}
@@ -92,6 +97,7 @@ func (c *Cloud) start(ctx context.Context, name string, payload []byte) <-chan a
 		panic("virtual: no function " + name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeoutOf(name))
+	deadline := time.Now().Add(timeoutOf(name))
 	done, out := make(chan answered, 1), make(chan answered, 1)
 	c.wg.Go(func() {
 		b, err := h.Invoke(ctx, payload)
@@ -103,27 +109,29 @@ func (c *Cloud) start(ctx context.Context, name string, payload []byte) <-chan a
 	})
 	c.wg.Go(func() {
 		defer cancel()
+		var r answered
 		select {
-		case r := <-done:
-			if !proc.Dead() {
-				if c.opt.Answered != nil {
-					c.opt.Answered(name, payload, r.out, r.fail)
-				}
-				out <- r
-				return
-			}
+		case r = <-done:
 		case <-proc.Killed():
 		case <-ctx.Done():
-			proc.Kill()
-			out <- answered{wireError(messages.InvokeResponse_Error{
-				Type: "Sandbox.Timedout", Message: fmt.Sprintf("Task timed out after %s", timeoutOf(name)),
-			}), "Unhandled"}
-			return
 		}
-		out <- answered{wireError(messages.InvokeResponse_Error{
-			Type: "Runtime.ExitError", Message: "Runtime exited with error: signal: killed"}), "Unhandled"}
+		switch { // by the state of things and not by what was seen first
+		case proc.Dead():
+			r = died("Runtime.ExitError", "Runtime exited with error: signal: killed")
+		case ctx.Err() != nil || !time.Now().Before(deadline):
+			proc.Kill()
+			r = died("Sandbox.Timedout", fmt.Sprintf("Task timed out after %s", timeoutOf(name)))
+		case c.opt.Answered != nil:
+			c.opt.Answered(name, payload, r.out, r.fail)
+		}
+		out <- r
 	})
 	return out
+}
+
+// died is the answer for an invocation whose process ended before it answered.
+func died(kind, message string) answered {
+	return answered{wireError(messages.InvokeResponse_Error{Type: kind, Message: message}), "Unhandled"}
 }
 
 func wireError(err error) []byte {
