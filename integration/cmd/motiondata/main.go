@@ -24,63 +24,27 @@ import (
 	"fastbowlinglab/shared/pose/engine"
 )
 
-// clip is one rendered clip: a sample that lies in the repository, or a seed.
-type clip struct {
-	name     string
-	file     string // of a sample, without its ending
-	seed     int
-	rate     int
-	from, to string
-	mirror   bool
-}
-
-// clips lists what the figures are made from. Names that begin with h are held
-// out: nothing is tuned to them.
-func clips() []clip {
-	out := []clip{
-		{name: "bowler", file: "bowler"}, {name: "not_bowling", file: "not_bowling"},
-		{name: "bowler_left_arm", file: "variants/bowler_left_arm"}, {name: "bowler_portrait", file: "variants/bowler_portrait"},
-		{name: "bowler_240fps", file: "variants/bowler_240fps"},
-	}
-	for _, g := range []struct {
-		prefix, seeds string
-		rate          int
-		from, to      string
-		mirror        bool
-	}{
-		{"s", "1 5 21 25 26", 60, ".5", "1.9", false}, {"s", "2 22", 60, ".5", "1.9", true},
-		{"s", "3 23", 30, ".3", "2.1", false}, {"s", "4 24", 120, ".9", "1.75", false},
-		{"h", "11 15 31 41", 60, ".5", "1.9", false}, {"h", "12 16 32 42", 60, ".5", "1.9", true},
-		{"h", "13 34", 30, ".3", "2.1", false}, {"h", "14", 120, ".9", "1.75", false}, {"h", "33", 120, ".9", "1.75", true},
-	} {
-		for _, s := range strings.Fields(g.seeds) {
-			n, err := strconv.Atoi(s)
-			if err != nil {
-				log.Fatal(err)
-			}
-			out = append(out, clip{name: g.prefix + s, seed: n, rate: g.rate, from: g.from, to: g.to, mirror: g.mirror})
-		}
-	}
-	return out
-}
-
 func main() {
 	log.SetFlags(0)
 	only := flag.String("only", "", "comma-separated names of clips; default all")
 	out := flag.String("o", "shared/motion/testdata", "folder to write to")
 	model := flag.String("model", "full", "landmark model")
+	keep := flag.String("clips", "", "folder to render to and to find clips rendered before; default one that is removed")
 	flag.Parse()
-	if err := run(*only, *out, *model); err != nil {
+	if err := run(*only, *out, *model, *keep); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(only, out, model string) error {
-	tmp, err := os.MkdirTemp("", "motiondata")
-	if err != nil {
-		return err
+func run(only, out, model, keep string) error {
+	tmp := keep
+	if tmp == "" {
+		var err error
+		if tmp, err = os.MkdirTemp("", "motiondata"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
 	}
-	defer os.RemoveAll(tmp)
 	e, err := engine.Open(engine.Config{ModelsDir: "node_modules/@mediapipe/pose",
 		ORTLibrary: "node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1", Model: model})
 	if err != nil {
@@ -114,9 +78,13 @@ func (c clip) prepare(tmp string) (video, truth string, err error) {
 		base := filepath.Join("integration", "samples", c.file)
 		return base + ".mp4", base + ".truth.json", nil
 	}
+	video, truth = filepath.Join(tmp, c.name+".mp4"), filepath.Join(tmp, c.name+"-240.truth.json")
+	if _, err := os.Stat(truth); err == nil {
+		return video, truth, nil // rendered before
+	}
 	gen := func(name string, rate int, more ...string) error {
 		args := append([]string{"run", "./integration/samples/gen", "-o", tmp, "-seed", strconv.Itoa(c.seed), "-name", name,
-			"-fps", strconv.Itoa(rate), "-from", c.from, "-to", c.to, "-mirror=" + strconv.FormatBool(c.mirror)}, more...)
+			"-fps", strconv.Itoa(rate), "-from", c.from, "-to", c.to}, append(strings.Fields(c.flags), more...)...)
 		if b, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("render: %w: %s", err, b)
 		}
@@ -125,10 +93,7 @@ func (c clip) prepare(tmp string) (video, truth string, err error) {
 	if err := gen(c.name, c.rate); err != nil {
 		return "", "", err
 	}
-	if err := gen(c.name+"-240", 240, "-truth"); err != nil {
-		return "", "", err
-	}
-	return filepath.Join(tmp, c.name+".mp4"), filepath.Join(tmp, c.name+"-240.truth.json"), nil
+	return video, truth, gen(c.name+"-240", 240, "-truth")
 }
 
 // follow tracks the bowler of a clip and stores the track.

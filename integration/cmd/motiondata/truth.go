@@ -45,6 +45,7 @@ type slimmed struct {
 	Arm    string             `json:"bowling_arm,omitempty"`
 	Travel string             `json:"travel"`
 	FPS    float64            `json:"fps"`
+	Varied string             `json:"variant,omitempty"`
 	Events map[string]float64 `json:"events,omitempty"`
 	Values map[string]float64 `json:"values,omitempty"`
 	Solid  map[string]float64 `json:"values_3d,omitempty"`
@@ -60,7 +61,7 @@ func slim(from string, c clip, to string) error {
 	if err := json.Unmarshal(b, &t); err != nil {
 		return err
 	}
-	s := slimmed{Clip: c.name, Label: t.Label, Arm: t.Arm, Travel: t.Travel, FPS: t.FPS}
+	s := slimmed{Clip: c.name, Label: t.Label, Arm: t.Arm, Travel: t.Travel, FPS: t.FPS, Varied: c.variant}
 	if c.rate > 0 {
 		s.FPS = float64(c.rate)
 	}

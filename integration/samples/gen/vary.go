@@ -1,10 +1,6 @@
 package main
 
-import (
-	"flag"
-	"math/rand"
-	"path/filepath"
-)
+import "math/rand"
 
 // vary holds the ways in which a seeded delivery differs from the sample's.
 // pace is drawn and unused: it keeps the seeds of the first runs.
@@ -46,38 +42,4 @@ func (v vary) apply(m *Motion) {
 			a.Th[i][1] += v.arm
 		}
 	}
-}
-
-// varied is a clip of a seeded delivery: other joints angles, run-up, camera
-// place and size in the picture, at any rate.
-type varied struct {
-	seed           int64
-	rate, from, to float64
-	mirror, truth  bool
-	name           string
-}
-
-func (c *varied) flags() {
-	flag.Int64Var(&c.seed, "seed", 0, "make one clip of a varied delivery instead of the samples")
-	flag.Float64Var(&c.rate, "fps", 60, "with -seed: frames a second")
-	flag.Float64Var(&c.from, "from", .5, "with -seed: first second of the sample's clock")
-	flag.Float64Var(&c.to, "to", 1.9, "with -seed: last second")
-	flag.BoolVar(&c.mirror, "mirror", false, "with -seed: a left-arm bowler")
-	flag.BoolVar(&c.truth, "truth", false, "with -seed: truth only, no video")
-	flag.StringVar(&c.name, "name", "varied", "with -seed: name of the files")
-}
-
-func (c *varied) make(out, crf string) {
-	m, v := Bowler(c.seed), newVary(c.seed)
-	cam := NewCamera(1280, 720, V{-.87 + v.camX, 1.5, 14 + v.camZ}, V{-.87, 1.25, 0}, v.width)
-	f := filepath.Join(out, c.name)
-	writeTruth(m, cam, c.rate, c.from, c.to, f+".truth.json", View{Mirror: c.mirror})
-	if c.truth {
-		return
-	}
-	s := &Sink{File: f + ".mp4", W: cam.W, H: cam.H}
-	if c.mirror {
-		s.Convert = hflip(cam.W, cam.H)
-	}
-	render(m, NewScene(cam), c.rate, c.from, c.to, crf, s)
 }
