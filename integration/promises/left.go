@@ -1,0 +1,97 @@
+package promises
+
+import (
+	"time"
+
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/notice"
+)
+
+// Left is what a run has left of one analysis.
+type Left struct {
+	Row     analysis.Row
+	CloseBy time.Time // when it had to have its end, slack included
+	Ledger  Ledger    // its athlete's
+	Notices []notice.Notice
+	Mails   int            // that tell of the end that stands
+	Wins    []names.EndOut // answers of functions that said that they had ended it
+}
+
+// Check looks at one analysis: I2, I4, I8, I9.
+func (l Left) Check(found Found) {
+	r, id := l.Row, l.Row.AnalysisID
+	if !r.Status.Ended() {
+		found("I8", "%s is still %s, it had to have its end by %s", id, r.Status, l.CloseBy)
+		return
+	}
+	if r.EndedAt.After(l.CloseBy) {
+		found("I8", "%s ended at %s, it had to by %s", id, r.EndedAt, l.CloseBy)
+	}
+	if n := l.Ledger.Charge(id); n != Price(r.Status) {
+		found("I2", "%s is %s and costs %d credits, want %d", id, r.Status, n, Price(r.Status))
+	}
+	for _, w := range l.Wins {
+		if w.Status != string(r.Status) {
+			found("I9", "a function said that it had ended %s as %s; it is %s", id, w.Status, r.Status)
+		}
+	}
+	if r.Status == analysis.Ready && r.ReportPDF == "" {
+		found("I9", "%s is ready without a report", id)
+	}
+	l.notice(found)
+}
+
+// notice looks at how the athlete was told: I4.
+func (l Left) notice(found Found) {
+	r, id := l.Row, l.Row.AnalysisID
+	if len(l.Notices) != 1 {
+		found("I4", "%s has %d notices, want 1", id, len(l.Notices))
+		return
+	}
+	n, mails := l.Notices[0], l.Mails
+	switch {
+	case n.Kind != string(r.Status):
+		found("I4", "%s is %s, its notice says %s", id, r.Status, n.Kind)
+	case n.State == notice.Sent && mails != 1, n.State == notice.Refused && mails != 0, n.State == notice.Unknown && mails > 1:
+		found("I4", "notice of %s is %s, %d mails left", id, n.State, mails)
+	case n.State == notice.Owed || n.State == notice.Claimed:
+		found("I4", "notice of %s is still %s, in spite of the sweep", id, n.State)
+	}
+}
+
+// Paid is what a run has left of one guarded paid call.
+type Paid struct {
+	Key       string // of the effect
+	Sent      int    // calls that arrived
+	Takeovers int
+	Counted   int // rows of the bill
+}
+
+// Check looks at one paid call: I5.
+func (p Paid) Check(found Found) {
+	if p.Sent > 1+p.Takeovers || p.Takeovers > 1 {
+		found("I5", "%d calls for %s after %d takeovers", p.Sent, p.Key, p.Takeovers)
+	}
+	if p.Counted < p.Sent {
+		found("I5", "%d calls for %s, %d counted", p.Sent, p.Key, p.Counted)
+	}
+}
+
+// Execution is one execution of a state machine.
+type Execution struct{ Name, Input string }
+
+// OneEach checks that nobody but the campaign itself (planted) started a second
+// execution of an attempt: I1.
+func OneEach(all []Execution, planted func(name string) bool, found Found) {
+	seen := map[string]string{}
+	for _, x := range all {
+		if planted(x.Name) {
+			continue
+		}
+		if was := seen[x.Input]; was != "" {
+			found("I1", "two executions were started for %s: %s and %s", x.Input, was, x.Name)
+		}
+		seen[x.Input] = x.Name
+	}
+}

@@ -1,0 +1,132 @@
+package promises_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"fastbowlinglab/integration/promises"
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/notice"
+)
+
+func s(v string) ddb.AttributeValue { return &ddb.AttributeValueMemberS{Value: v} }
+func n(v int) ddb.AttributeValue    { return &ddb.AttributeValueMemberN{Value: fmt.Sprint(v)} }
+
+func entry(kind string, credits int, id string) map[string]ddb.AttributeValue {
+	return map[string]ddb.AttributeValue{"entry": s(kind + "#" + id), "kind": s(kind), "credits": n(credits), "analysis_id": s(id)}
+}
+
+func balance(v int) map[string]ddb.AttributeValue {
+	return map[string]ddb.AttributeValue{"entry": s("balance"), "balance": n(v)}
+}
+
+type items = []map[string]ddb.AttributeValue
+
+func ledger(t *testing.T, it items) promises.Ledger {
+	t.Helper()
+	l, err := promises.ReadLedger(it)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// collect gives what a check found, as "I1 ... | I2 ...".
+func collect(check func(promises.Found)) string {
+	var out []string
+	check(func(invariant, format string, args ...any) { out = append(out, invariant+" "+fmt.Sprintf(format, args...)) })
+	return strings.Join(out, " | ")
+}
+
+func TestLedger(t *testing.T) {
+	for _, tc := range []struct {
+		name, want string
+		items      items
+	}{
+		{"Sound", "", items{entry("grant", 2, ""), entry("reserve", -1, "a"), entry("refund", 1, "a"), balance(2)}},
+		{"DoesNotAddUp", "I3 balance 5, entries add up to 1", items{entry("grant", 1, ""), balance(5)}},
+		{"Negative", "I3 balance -1", items{entry("reserve", -1, "a"), balance(-1)}},
+		{"TwoRefunds", "I3 2 refunds of a", items{entry("refund", 1, "a"), entry("refund", 1, "a"), balance(2)}},
+		{"TwoReservations", "I3 2 reservations of a", items{entry("grant", 2, ""), entry("reserve", -1, "a"), entry("reserve", -1, "a"), balance(0)}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := collect(ledger(t, tc.items).Check); got != tc.want {
+				t.Errorf("found %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestLeft(t *testing.T) {
+	end := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	sound := func(st analysis.Status) promises.Left {
+		it := items{entry("grant", 1, ""), entry("reserve", -1, "a")}
+		if st != analysis.Ready {
+			it = append(it, entry("refund", 1, "a"))
+		}
+		row := analysis.Row{AnalysisID: "a", Status: st, EndedAt: end}
+		row.ReportPDF = "report.pdf"
+		return promises.Left{Row: row, CloseBy: end.Add(time.Hour), Ledger: ledger(t, it), Mails: 1,
+			Notices: []notice.Notice{{Kind: string(st), State: notice.Sent}}, Wins: []names.EndOut{{Status: string(st), Won: true}}}
+	}
+	for _, tc := range []struct {
+		name, want string
+		status     analysis.Status
+		spoil      func(*promises.Left)
+	}{
+		{"Ready", "", analysis.Ready, func(*promises.Left) {}},
+		{"Failed", "", analysis.Failed, func(*promises.Left) {}},
+		{"Open", "I8", analysis.Ready, func(l *promises.Left) { l.Row.Status = analysis.Analysing }},
+		{"Late", "I8", analysis.Ready, func(l *promises.Left) { l.CloseBy = end.Add(-time.Second) }},
+		{"Free", "I2", analysis.Ready, func(l *promises.Left) { l.Ledger = ledger(t, items{entry("reserve", -1, "a"), entry("refund", 1, "a")}) }},
+		{"NotRefunded", "I2", analysis.Failed, func(l *promises.Left) { l.Ledger = ledger(t, items{entry("reserve", -1, "a")}) }},
+		{"NoNotice", "I4", analysis.Ready, func(l *promises.Left) { l.Notices = nil }},
+		{"TwoNotices", "I4", analysis.Ready, func(l *promises.Left) { l.Notices = append(l.Notices, l.Notices[0]) }},
+		{"NoticeOfAnotherEnd", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].Kind = "failed" }},
+		{"SentAndNoMail", "I4", analysis.Ready, func(l *promises.Left) { l.Mails = 0 }},
+		{"TwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Mails = 2 }},
+		{"UnknownAndOneMail", "", analysis.Ready, func(l *promises.Left) { l.Notices[0].State = notice.Unknown }},
+		{"UnknownAndTwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = notice.Unknown, 2 }},
+		{"StillOwed", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = notice.Owed, 0 }},
+		{"WonAnotherEnd", "I9", analysis.Ready, func(l *promises.Left) { l.Wins = append(l.Wins, names.EndOut{Status: "failed", Won: true}) }},
+		{"NoReport", "I9", analysis.Ready, func(l *promises.Left) { l.Row.ReportPDF = "" }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l := sound(tc.status)
+			tc.spoil(&l)
+			if got := collect(l.Check); tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) || strings.Contains(got, " | ") {
+				t.Errorf("found %q, want %q alone", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPaidAndExecutions(t *testing.T) {
+	for _, tc := range []struct {
+		paid promises.Paid
+		want string
+	}{
+		{promises.Paid{Key: "k", Sent: 1, Counted: 1}, ""},
+		{promises.Paid{Key: "k", Sent: 2, Takeovers: 1, Counted: 2}, ""},
+		{promises.Paid{Key: "k", Sent: 2, Counted: 2}, "I5 2 calls for k after 0 takeovers"},
+		{promises.Paid{Key: "k", Sent: 1, Takeovers: 2, Counted: 1}, "I5 1 calls for k after 2 takeovers"},
+		{promises.Paid{Key: "k", Sent: 1}, "I5 1 calls for k, 0 counted"},
+	} {
+		if got := collect(tc.paid.Check); got != tc.want {
+			t.Errorf("%+v: found %q, want %q", tc.paid, got, tc.want)
+		}
+	}
+	all := []promises.Execution{{Name: "a-1", Input: "1"}, {Name: "foreign", Input: "1"}, {Name: "a-2", Input: "2"}}
+	planted := func(name string) bool { return name == "foreign" }
+	if got := collect(func(f promises.Found) { promises.OneEach(all, planted, f) }); got != "" {
+		t.Errorf("found %q", got)
+	}
+	if got := collect(func(f promises.Found) { promises.OneEach(all, func(string) bool { return false }, f) }); got != "I1 two executions were started for 1: a-1 and foreign" {
+		t.Errorf("found %q", got)
+	}
+}
