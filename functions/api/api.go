@@ -46,9 +46,11 @@ type Deps struct {
 	People      athlete.Store
 	Erasures    erasure.Store
 	PaymentKeys KeySource
-	Rows        notice.Lister // of notices, for the export
-	Notices     string        // table
-	Folder      Lister        // the bucket's, for the export
+	Rows        notice.Lister // of notices and tags, for the export
+	Notices     string        // tables
+	Tags        string
+	Folder      Lister // the bucket's, for the export
+	Jobs        JobReader
 	Progress    Progress
 	Objects     analysis.Objects
 	Signer      Signer

@@ -1,52 +1,55 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
-	"fastbowlinglab/shared/retry"
+	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/tags"
+	"fastbowlinglab/shared/usage"
 )
 
-// Lister is what listing the bucket needs of S3.
-type Lister interface {
-	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
+// JobReader reads pose jobs; posejob.Store does.
+type JobReader interface {
+	Get(ctx context.Context, analysisID string) (posejob.Job, error)
 }
 
-// maxFiles bounds the files of one analysis in an export. A pass has at most a
-// few hundred checkpoints.
-const maxFiles = 2000
-
-// exportOut is everything that is held about an athlete, a page of analyses at a
-// time. The ledger is not repeated: GET /v1/credits gives all of it.
+// exportOut is everything that is held about an athlete, as erasure.Rules says,
+// a page of analyses at a time. The first page has the ledger.
 type exportOut struct {
 	Me       meOut            `json:"me"`
 	Balance  int64            `json:"balance"`
+	Ledger   []credit.Entry   `json:"ledger,omitempty"`
 	Analyses []exportAnalysis `json:"analyses"`
 	Next     string           `json:"next_cursor,omitempty"`
 }
 
-// exportAnalysis is one analysis with what was submitted, what was told, and
-// every file: clips, keypoints, pictures, texts, reports.
+// exportAnalysis is one analysis with what was submitted, what was told, what
+// was worked out, and every file: clips, keypoints, pictures, texts, reports.
+// EmailSuppressed says why no mail goes to the address, "" if it does.
 type exportAnalysis struct {
 	view
-	AthleteName string            `json:"athlete_name"`
-	Email       string            `json:"email"`
-	TimeZone    string            `json:"time_zone"`
-	Notes       string            `json:"notes"`
-	Flags       map[string]string `json:"flags,omitempty"`
-	Notices     []exportNotice    `json:"notices"`
-	Files       []file            `json:"files"`
+	AthleteName     string            `json:"athlete_name"`
+	Email           string            `json:"email"`
+	EmailSuppressed string            `json:"email_suppressed,omitempty"`
+	Push            bool              `json:"push"`
+	TimeZone        string            `json:"time_zone"`
+	Notes           string            `json:"notes"`
+	Consent         bool              `json:"consent"`
+	Flags           map[string]string `json:"flags,omitempty"`
+	StartedAt       *time.Time        `json:"started_at,omitempty"`
+	ClaimedAt       *time.Time        `json:"claimed_at,omitempty"`
+	Notices         []exportNotice    `json:"notices"`
+	PoseJob         *exportJob        `json:"pose_job,omitempty"`
+	ModelCalls      []exportCall      `json:"model_calls"`
+	Tags            []exportTags      `json:"tags"`
+	Files           []file            `json:"files"`
 }
 
 type exportNotice struct {
@@ -56,11 +59,32 @@ type exportNotice struct {
 	SentAt  *time.Time     `json:"sent_at,omitempty"`
 }
 
-// file is a stored object and a link to it.
-type file struct {
-	Name      string `json:"name"`
-	SizeBytes int64  `json:"size_bytes"`
-	link
+// exportJob is the pose pass; its keypoints are among the files.
+type exportJob struct {
+	State       string    `json:"state"`
+	Attempt     int       `json:"attempt"`
+	Model       string    `json:"model,omitempty"`
+	Part        float64   `json:"part"`
+	Checkpoints int       `json:"checkpoints"`
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+// exportCall is a call of a model; what it was told and said is among the files.
+type exportCall struct {
+	Task     string    `json:"task"`
+	Provider string    `json:"provider"`
+	Model    string    `json:"model"`
+	At       time.Time `json:"at"`
+	Outcome  string    `json:"outcome"`
+}
+
+// exportTags is what an analysis was tagged with, in one version.
+type exportTags struct {
+	Version    string    `json:"version"`
+	ActionType string    `json:"action_type"`
+	Arm        string    `json:"arm"`
+	Flags      []string  `json:"flags"`
+	At         time.Time `json:"written_at"`
 }
 
 // maxExport is the most analyses in a page of an export: each has many links.
@@ -84,6 +108,9 @@ func (d Deps) export(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	out := exportOut{Me: me.Body.(meOut), Balance: l.Balance, Analyses: []exportAnalysis{}}
+	if from == (analysis.Cursor{}) {
+		out.Ledger = l.Entries
+	}
 	for _, row := range page.Rows {
 		a, err := d.exportOne(ctx, row)
 		if err != nil {
@@ -98,14 +125,23 @@ func (d Deps) export(ctx context.Context, r request) (answer, error) {
 }
 
 func (d Deps) exportOne(ctx context.Context, row analysis.Row) (exportAnalysis, error) {
-	a := exportAnalysis{view: viewOf(row), AthleteName: row.AthleteName, Email: row.Email, TimeZone: row.TimeZone, Notes: row.Notes,
-		Flags: row.Flags, Notices: []exportNotice{}, Files: []file{}}
+	a := exportAnalysis{view: viewOf(row), AthleteName: row.AthleteName, Email: row.Email, Push: row.Push, TimeZone: row.TimeZone,
+		Notes: row.Notes, Consent: row.Consent, Flags: row.Flags, StartedAt: known(row.StartedAt), ClaimedAt: known(row.ClaimedAt),
+		Notices: []exportNotice{}, ModelCalls: []exportCall{}, Tags: []exportTags{}, Files: []file{}}
 	told, err := notice.List(ctx, d.Rows, d.Notices, row.AnalysisID)
 	if err != nil {
 		return a, err
 	}
 	for _, n := range told {
 		a.Notices = append(a.Notices, exportNotice{n.Kind, n.Channel, n.State, known(n.SentAt)})
+	}
+	if row.Email != "" {
+		if a.EmailSuppressed, err = d.People.Suppressed(ctx, row.Email); err != nil {
+			return a, err
+		}
+	}
+	if err := d.exportWork(ctx, row, &a); err != nil {
+		return a, err
 	}
 	for _, prefix := range []string{names.PrefixClips, names.PrefixWork, names.PrefixReports} {
 		files, err := d.files(ctx, prefix+row.AnalysisID+"/")
@@ -117,62 +153,25 @@ func (d Deps) exportOne(ctx context.Context, row analysis.Row) (exportAnalysis, 
 	return a, nil
 }
 
-// files lists what is stored under a prefix, with links.
-func (d Deps) files(ctx context.Context, prefix string) ([]file, error) {
-	in := &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix}
-	var all []file
-	for {
-		var page *s3.ListObjectsV2Output
-		err := retry.Policy{}.Do(ctx, func() (err error) {
-			page, err = d.Folder.ListObjectsV2(ctx, in)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", prefix, err)
-		}
-		for _, o := range page.Contents {
-			l, err := d.Signer.Link(ctx, *o.Key)
-			if err != nil {
-				return nil, err
-			}
-			f := file{Name: *o.Key, link: l}
-			if o.Size != nil {
-				f.SizeBytes = *o.Size
-			}
-			all = append(all, f)
-		}
-		if page.IsTruncated == nil || !*page.IsTruncated || len(all) >= maxFiles {
-			return all, nil
-		}
-		in.ContinuationToken = page.NextContinuationToken
+// exportWork adds what was worked out: the pose pass, the model calls, the tags.
+func (d Deps) exportWork(ctx context.Context, row analysis.Row, a *exportAnalysis) error {
+	job, err := d.Jobs.Get(ctx, row.AnalysisID)
+	switch {
+	case err == nil:
+		a.PoseJob = &exportJob{string(job.State), job.Attempt, job.Model, job.Progress.Fraction, len(job.Checkpoints), job.CreatedAt}
+	case !errors.Is(err, posejob.ErrNoJob):
+		return err
 	}
-}
-
-// phaseOrder is the order of a delivery's instants.
-var phaseOrder = []string{"run_up", "back_foot_contact", "front_foot_contact", "release", "follow_through"}
-
-// pictures finds the key frames beside a pose pass's result. They are kept for
-// names.WorkLifecycle; afterwards there are none.
-func (d Deps) pictures(ctx context.Context, resultKey string) ([]picture, error) {
-	out := []picture{}
-	if resultKey == "" {
-		return out, nil
-	}
-	files, err := d.files(ctx, path.Dir(resultKey)+"/frame-")
+	bill, err := d.Usage.Query(ctx, usage.Query{AnalysisID: row.AnalysisID})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, f := range files {
-		var p picture
-		name := strings.TrimSuffix(path.Base(f.Name), ".jpg")
-		if _, err := fmt.Sscanf(strings.ReplaceAll(name, "-", " "), "frame %d %s", &p.Clip, &p.Phase); err != nil {
-			continue
-		}
-		p.link = f.link
-		out = append(out, p)
+	for _, c := range bill.Lines {
+		a.ModelCalls = append(a.ModelCalls, exportCall{c.Task, c.Provider, c.Model, c.At, c.Outcome})
 	}
-	slices.SortFunc(out, func(a, b picture) int {
-		return cmp.Or(cmp.Compare(a.Clip, b.Clip), cmp.Compare(slices.Index(phaseOrder, a.Phase), slices.Index(phaseOrder, b.Phase)))
-	})
-	return out, nil
+	rows, err := tags.Of(ctx, d.Rows, d.Tags, row.Day(), row.AnalysisID)
+	for _, g := range rows {
+		a.Tags = append(a.Tags, exportTags{g.Version, g.ActionType, g.Arm, append([]string{}, g.Flags...), g.At})
+	}
+	return err
 }

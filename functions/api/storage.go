@@ -178,8 +178,5 @@ func (d Deps) report(ctx context.Context, r request) (answer, error) {
 	if out.Pictures, err = d.pictures(ctx, row.ResultKey); err != nil {
 		return answer{}, err
 	}
-	if out.Pictures, err = d.pictures(ctx, row.ResultKey); err != nil {
-		return answer{}, err
-	}
 	return answer{Status: http.StatusOK, Body: out}, nil
 }

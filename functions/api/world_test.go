@@ -30,6 +30,7 @@ import (
 	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/outcome"
+	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/shared/usage"
 )
 
@@ -166,7 +167,8 @@ func (w *world) with(db *dynamodb.Client) api.Deps {
 		Usage:    usage.Store{DB: db, Usage: names.Usage.Name, Prices: names.Prices.Name},
 		People:   athletes.Store{DB: db, Athletes: names.Athletes.Name, Suppressions: names.Suppressions.Name},
 		Erasures: erasure.Store{DB: db, Table: names.Erasures.Name}, PaymentKeys: paymentKeys{},
-		Rows: db, Notices: names.Notices.Name, Folder: w.bucket,
+		Rows: db, Notices: names.Notices.Name, Tags: names.Tags.Name, Folder: w.bucket,
+		Jobs:     &posejob.Store{DB: db, Table: names.PoseJobs.Name, Analyses: names.Analyses.Name},
 		Progress: w.progress, Objects: w.bucket, Bucket: names.Bucket, Steps: w.steps, MachineARN: machine,
 		Signer: api.Signer{S3: s3.NewPresignClient(client), Credentials: creds, Bucket: names.Bucket},
 	}

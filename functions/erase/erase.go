@@ -134,13 +134,9 @@ func (d Deps) erase(ctx context.Context, listed erasure.Erasure) (done bool, err
 	if e, err = d.Erasures.Get(ctx, e.ID); err != nil {
 		return false, err
 	}
-	var found int64
-	for _, id := range e.AnalysisIDs {
-		r, err := d.purge(ctx, id)
-		if err := errors.Join(d.Erasures.Count(ctx, e.ID, r), err); err != nil {
-			return false, err
-		}
-		found += r.Analyses + r.Objects + r.Rows
+	found, err := d.purgeAll(ctx, e)
+	if err != nil {
+		return false, err
 	}
 	entries, err := d.Ledger.Pseudonymise(ctx, e.AthleteID, e.Pseudonym)
 	if err := errors.Join(d.Erasures.Count(ctx, e.ID, erasure.Removed{Entries: entries}), err); err != nil {
@@ -159,6 +155,33 @@ func (d Deps) erase(ctx context.Context, listed erasure.Erasure) (done bool, err
 	return true, nil
 }
 
+// purgeAll removes what the remembered analyses left, and returns how much that
+// was. Once nobody can be at work on one any more, what guards its paid calls
+// goes too, and one of which nothing is found is looked at no more: so a deletion
+// comes to its end however few analyses a pass gets through.
+func (d Deps) purgeAll(ctx context.Context, e erasure.Erasure) (found int64, err error) {
+	held := e.Held()
+	n, err := d.Rows.items(ctx, held)
+	if err := errors.Join(d.Erasures.Count(ctx, e.ID, erasure.Removed{Rows: n}), err); err != nil {
+		return n, err
+	}
+	found = n
+	settled := d.now().Sub(e.RequestedAt) >= names.ErasureSettle
+	for _, h := range held {
+		r, err := d.purge(ctx, h, e.Pseudonym, settled)
+		if err := errors.Join(d.Erasures.Count(ctx, e.ID, r), err); err != nil {
+			return found, err
+		}
+		if settled && r.IsZero() {
+			if err := d.Erasures.Clear(ctx, e, h); err != nil {
+				return found, err
+			}
+		}
+		found += r.Analyses + r.Objects + r.Rows
+	}
+	return found, nil
+}
+
 // endAll ends whatever of the athlete's is open and notes every analysis. It
 // returns how many the index showed.
 func (d Deps) endAll(ctx context.Context, e erasure.Erasure) (n int, err error) {
@@ -172,10 +195,11 @@ func (d Deps) endAll(ctx context.Context, e erasure.Erasure) (n int, err error) 
 			if err := enough(ctx); err != nil {
 				return n, err
 			}
-			if err := d.Erasures.Remember(ctx, e.ID, row.AnalysisID); err != nil {
-				return n, err
+			ended, err := d.end(ctx, row.AnalysisID)
+			if err == nil {
+				err = d.Erasures.Remember(ctx, e.ID, erasure.Held{ID: row.AnalysisID, Day: ended.Day()})
 			}
-			if err := d.end(ctx, row.AnalysisID); err != nil {
+			if err != nil {
 				return n, err
 			}
 			n++

@@ -98,32 +98,65 @@ func (s *steps) StopExecution(_ context.Context, in *sfn.StopExecutionInput, _ .
 
 type world struct {
 	*testing.T
-	db    *dynamodb.Client
-	deps  erase.Deps
-	s3    *bucket
-	steps *steps
-	now   time.Time
+	server *dynamotest.Server
+	db     *dynamodb.Client
+	deps   erase.Deps
+	s3     *bucket
+	steps  *steps
+	now    time.Time
 }
 
 func newWorld(t *testing.T) *world {
-	db := dynamotest.New(t)
-	w := &world{T: t, db: db, s3: &bucket{objects: map[string]bool{}}, steps: &steps{}, now: time.Now()}
+	server := dynamotest.Start(t)
+	db := server.Client()
+	w := &world{T: t, server: server, db: db, s3: &bucket{objects: map[string]bool{}}, steps: &steps{}, now: time.Now()}
+	w.deps = w.with(db)
+	return w
+}
+
+// dying is a function whose process is killed after its n-th write, whose answer
+// it never sees; the context ends then.
+func (w *world) dying(n int) (context.Context, erase.Deps) {
+	ctx, kill := context.WithCancel(w.Context())
+	w.Cleanup(kill)
+	f := &dynamotest.Faults{}
+	f.Next = func(op string) dynamotest.Fault {
+		writes := f.Calls("UpdateItem") + f.Calls("DeleteItem") + f.Calls("TransactWriteItems")
+		if writes < n {
+			return dynamotest.OK
+		}
+		kill()
+		if writes == n && op != "Query" && op != "GetItem" && op != "Scan" {
+			return dynamotest.Lost
+		}
+		return dynamotest.NotDone
+	}
+	return ctx, w.with(w.server.Faulty(f))
+}
+
+// with makes the dependencies on one client of the database.
+func (w *world) with(db *dynamodb.Client) erase.Deps {
 	now := func() time.Time { return w.now }
-	w.deps = erase.Deps{
+	return erase.Deps{
 		Erasures: erasure.Store{DB: db, Table: names.Erasures.Name, Now: now},
 		Life:     analysis.Store{DB: db, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Now: now},
 		Ends:     outcome.Store{DB: db, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Notices: names.Notices.Name, Now: now},
 		Ledger:   credit.Store{DB: db, Credits: names.Credits.Name, Effects: names.Effects.Name, Now: now},
 		People:   athlete.Store{DB: db, Athletes: names.Athletes.Name, Suppressions: names.Suppressions.Name},
-		Rows:     erase.Rows{DB: db, Analyses: names.Analyses.Name, PoseJobs: names.PoseJobs.Name, Notices: names.Notices.Name},
-		Objects:  erase.Objects{S3: w.s3, Bucket: "b"},
-		Scan:     db, Steps: w.steps, MachineARN: "arn:aws:states:eu-west-1:1:stateMachine:m", Now: now,
+		Rows: erase.Rows{DB: db, Analyses: names.Analyses.Name, PoseJobs: names.PoseJobs.Name, Notices: names.Notices.Name,
+			Effects: names.Effects.Name, Usage: names.Usage.Name, Tags: names.Tags.Name, Runs: names.Runs.Name},
+		Objects: erase.Objects{S3: w.s3, Bucket: "b"},
+		Scan:    db, Steps: w.steps, MachineARN: "arn:aws:states:eu-west-1:1:stateMachine:m", Now: now,
 	}
-	return w
 }
 
 // live gives an athlete credits, by purchase, and analyses in every state.
-func (w *world) live(who string) (ids []string) {
+func (w *world) live(who string) (ids []string) { return w.lives(who, 36) } // more entries than one transaction moves
+
+// few is live with one analysis in each state.
+func (w *world) few(who string) []string { return w.lives(who, 4) }
+
+func (w *world) lives(who string, n int) (ids []string) {
 	w.Helper()
 	ctx := w.Context()
 	must := func(err error) {
@@ -135,7 +168,7 @@ func (w *world) live(who string) (ids []string) {
 	_, err := w.deps.Ledger.Pay(ctx, credit.PaymentEvent{EventID: "e-" + who, BodyHash: "h", Kind: credit.PaymentCompleted, PaymentID: "p-" + who, AthleteID: who, Credits: 40})
 	must(err)
 	must(w.deps.People.Choose(ctx, who, athlete.Channels{Push: true}))
-	for i := range 36 { // more entries than one transaction moves
+	for i := range n {
 		sub := analysis.Submission{AthleteName: "Zoë of " + who, Email: who + "@example.com", Notes: "n", Consent: true, Clips: []analysis.Clip{{Name: "a.mp4"}}}
 		row, _, err := w.deps.Life.Create(ctx, who, fmt.Sprint("k", i), sub)
 		must(err)

@@ -6,34 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/reason"
 	"fastbowlinglab/shared/retry"
 )
-
-// RowsDB is what Rows needs of DynamoDB.
-type RowsDB interface {
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
-}
-
-// Rows are the tables whose rows go with an analysis. Model calls are not among
-// them: they hold tokens and an analysis id that leads nowhere any more.
-type Rows struct {
-	DB       RowsDB
-	Analyses string
-	PoseJobs string
-	Notices  string
-	Retry    retry.Policy
-}
 
 // Storage is what Objects needs of S3.
 type Storage interface {
@@ -50,19 +31,17 @@ type Objects struct {
 
 // end ends an analysis that is open, with its refund, after taking out of its
 // row what a notice would need: somebody who asked to be forgotten gets no mail.
-func (d Deps) end(ctx context.Context, id string) error {
+// It returns the row as it ended.
+func (d Deps) end(ctx context.Context, id string) (analysis.Row, error) {
 	row, err := d.Life.Get(ctx, id)
 	if errors.Is(err, analysis.ErrNotFound) { // the index lags behind
-		return nil
+		return row, nil
 	}
-	if err != nil {
-		return err
-	}
-	if row.Status.Ended() {
-		return nil
+	if err != nil || row.Status.Ended() {
+		return row, err
 	}
 	if err := d.Life.Scrub(ctx, id); err != nil {
-		return err
+		return row, err
 	}
 	by := names.FnErase + "#" + id
 	res, err := d.Ends.Cancel(ctx, id, by)
@@ -70,33 +49,40 @@ func (d Deps) end(ctx context.Context, id string) error {
 		res, err = d.Ends.Fail(ctx, id, res.Attempt, "", by, reason.Stopped)
 	}
 	if err != nil {
-		return err
+		return row, err
 	}
 	if !res.Status.Ended() { // it was restarted in between: the next pass ends it
-		return fmt.Errorf("end analysis %s: it is %s at attempt %d", id, res.Status, res.Attempt)
+		return row, fmt.Errorf("end analysis %s: it is %s at attempt %d", id, res.Status, res.Attempt)
 	}
 	if !row.QueuedAt.IsZero() {
 		if err := analysis.Stop(ctx, d.Steps, d.MachineARN, row.Holder(), "Erased"); err != nil {
 			slog.WarnContext(ctx, "execution not stopped", "analysis_id", id, "detail", err.Error()) // its next step finds the end
 		}
 	}
-	return nil
+	return d.Life.Get(ctx, id)
 }
 
 // purge removes what belongs to an analysis that has ended: clips, keypoints,
 // pictures and reports in all their versions, then its rows, its own last.
-func (d Deps) purge(ctx context.Context, id string) (r erasure.Removed, err error) {
+func (d Deps) purge(ctx context.Context, h erasure.Held, pseudonym string, settled bool) (r erasure.Removed, err error) {
 	for _, prefix := range []string{names.PrefixClips, names.PrefixWork, names.PrefixReports} {
-		n, err := d.Objects.remove(ctx, prefix+id+"/")
+		n, err := d.Objects.remove(ctx, prefix+h.ID+"/")
 		r.Objects += n
 		if err != nil {
 			return r, err
 		}
 	}
-	if r.Rows, err = d.Rows.remove(ctx, id); err != nil {
+	if r.Rows, err = d.Rows.remove(ctx, h); err != nil {
 		return r, err
 	}
-	gone, err := d.Rows.drop(ctx, d.Rows.Analyses, analysis.Key(id))
+	if settled {
+		n, err := d.Rows.calls(ctx, h.ID, pseudonym)
+		r.Rows += n
+		if err != nil {
+			return r, err
+		}
+	}
+	gone, err := d.Rows.drop(ctx, d.Rows.Analyses, analysis.Key(h.ID))
 	if gone {
 		r.Analyses = 1
 	}
@@ -144,44 +130,4 @@ func (o Objects) remove(ctx context.Context, prefix string) (n int64, err error)
 		}
 		in.KeyMarker, in.VersionIdMarker = page.NextKeyMarker, page.NextVersionIdMarker
 	}
-}
-
-// remove deletes an analysis's pose job and notices.
-func (t Rows) remove(ctx context.Context, id string) (n int64, err error) {
-	gone, err := t.drop(ctx, t.PoseJobs, analysis.Key(id)) // the same key
-	if err != nil {
-		return n, err
-	}
-	if gone {
-		n++
-	}
-	all, err := notice.List(ctx, t.DB, t.Notices, id)
-	if err != nil {
-		return n, err
-	}
-	for _, no := range all {
-		gone, err := t.drop(ctx, t.Notices, notice.Key(id, no.ID))
-		if err != nil {
-			return n, err
-		}
-		if gone {
-			n++
-		}
-	}
-	return n, nil
-}
-
-// drop deletes a row; gone is false when there was none.
-func (t Rows) drop(ctx context.Context, table string, key map[string]ddb.AttributeValue) (gone bool, err error) {
-	err = t.Retry.Do(ctx, func() error {
-		out, err := t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: key, ReturnValues: ddb.ReturnValueAllOld})
-		if err == nil {
-			gone = gone || len(out.Attributes) > 0
-		}
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("delete a row of %s: %w", table, err)
-	}
-	return gone, nil
 }

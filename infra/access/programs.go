@@ -45,7 +45,9 @@ var programs = map[string][]Statement{
 		table("Prices", names.Prices, "Query"),
 		table("Athletes", names.Athletes, "GetItem", "PutItem"),
 		table("Erasures", names.Erasures, "GetItem", "PutItem"),
-		objects("Clips", names.PrefixClips, "GetObject", "PutObject"),
+		table("Suppressions", names.Suppressions, "GetItem"),
+		table("Tags", names.Tags, "Query"),
+		objects("Clips", names.PrefixClips, "GetObject", "GetObjectVersion", "PutObject"),
 		objects("Work", names.PrefixWork, "GetObject"),
 		objects("Reports", names.PrefixReports, "GetObject"),
 		listing(),
@@ -110,9 +112,12 @@ var programs = map[string][]Statement{
 		table("Analyses", names.Analyses, "DeleteItem", "GetItem", "Scan", "UpdateItem"),
 		index("ByAthlete", names.Analyses, names.IndexByAthlete),
 		table("Credits", names.Credits, "DeleteItem", "PutItem", "Query", "UpdateItem"),
-		table("Effects", names.Effects, "UpdateItem"),
+		table("Effects", names.Effects, "DeleteItem", "UpdateItem"),
 		table("Notices", names.Notices, "DeleteItem", "PutItem", "Query"),
 		table("PoseJobs", names.PoseJobs, "DeleteItem"),
+		table("Usage", names.Usage, "DeleteItem", "PutItem", "Query"),
+		table("Tags", names.Tags, "DeleteItem", "Query"),
+		table("Runs", names.Runs, "DeleteItem", "Scan"),
 		table("Athletes", names.Athletes, "DeleteItem"),
 		table("Erasures", names.Erasures, "GetItem", "UpdateItem"),
 		index("OpenErasures", names.Erasures, names.IndexOpen),
@@ -128,6 +133,8 @@ var programs = map[string][]Statement{
 		table("Notices", names.Notices, "GetItem", "Query", "Scan"),
 		table("Effects", names.Effects, "Scan"),
 		table("Usage", names.Usage, "Query"),
+		index("UsageByDay", names.Usage, names.IndexByDay),
+		table("Prices", names.Prices, "Query"),
 		objects("Audits", names.PrefixAudits, "PutObject"),
 	},
 	names.FnReconcile: append(tell(),
@@ -142,7 +149,7 @@ var programs = map[string][]Statement{
 		start(),
 		executions("DescribeExecution", "StopExecution"),
 	),
-	names.FnBackfill: redo("BatchGetItem"),
+	names.FnBackfill: append(redo("BatchGetItem"), revisions()...),
 	names.FnNightly:  redo(),
 	names.FnOperator: {
 		table("Analyses", names.Analyses, "GetItem", "UpdateItem"),
@@ -200,6 +207,22 @@ func redo(bulk ...string) []Statement {
 		table("Tags", names.Tags, "ConditionCheckItem", "PutItem", "Query"),
 		objects("Work", names.PrefixWork, "GetObject", "PutObject"),
 	)
+}
+
+// revisions is what a backfill does besides, to make delivered reports again: it
+// reads the keypoints, has the two texts written and the files rendered, and adds
+// a revision with its notice to the analysis's row.
+func revisions() []Statement {
+	return []Statement{
+		{Sid: "AddRevision", Actions: []string{"dynamodb:UpdateItem"}, Resources: []string{TableARN(names.Analyses)}},
+		table("Notices", names.Notices, "PutItem"),
+		table("PoseJobs", names.PoseJobs, "GetItem"),
+		parameter("FindingsModel", "GetParameter", "model/findings"),
+		parameter("CoachingModel", "GetParameter", "model/coaching"),
+		objects("Reports", names.PrefixReports, "GetObject"),
+		listing(),
+		{Sid: "Render", Actions: []string{"lambda:InvokeFunction"}, Resources: []string{FunctionARN(names.FnRender)}},
+	}
 }
 
 // Lambda lists what a function may do because of how it is started and where it

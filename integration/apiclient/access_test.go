@@ -92,12 +92,13 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	creds := credentials.NewStaticCredentialsProvider("id", "secret", "")
+	jobs := &posejob.Store{DB: db, Table: names.PoseJobs.Name, Analyses: names.Analyses.Name}
 	fn := api.New(api.Deps{
 		Life:     analysis.Store{DB: db, Analyses: names.Analyses.Name, Credits: names.Credits.Name},
 		Ledger:   credit.Store{DB: db, Credits: names.Credits.Name, Effects: names.Effects.Name},
 		Ends:     outcome.Store{DB: db, Analyses: names.Analyses.Name, Credits: names.Credits.Name, Notices: names.Notices.Name},
 		Usage:    usage.Store{DB: db, Usage: names.Usage.Name, Prices: names.Prices.Name},
-		Progress: api.PoseJobs{Store: &posejob.Store{DB: db, Table: names.PoseJobs.Name, Analyses: names.Analyses.Name}},
+		Progress: api.PoseJobs{Store: jobs}, Jobs: jobs, Tags: names.Tags.Name,
 		People:   athlete.Store{DB: db, Athletes: names.Athletes.Name, Suppressions: names.Suppressions.Name},
 		Erasures: erasure.Store{DB: db, Table: names.Erasures.Name}, PaymentKeys: keys{}, Rows: db, Notices: names.Notices.Name,
 		Folder: storage{}, Objects: storage{}, Bucket: names.Bucket, Steps: executions{}, MachineARN: "arn:aws:states:eu-west-1:1:stateMachine:m",

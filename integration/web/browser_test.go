@@ -178,3 +178,8 @@ func (b *browser) shot(name string) {
 		b.t.Fatal(err)
 	}
 }
+
+// desktop makes the window a desktop's.
+func (b *browser) desktop() {
+	b.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+}

@@ -169,7 +169,7 @@ func TestPage(t *testing.T) {
 	b.until("the pose pass", "document.getElementById('stage').textContent.includes('pose')", time.Minute)
 	b.shot("3-running")
 	b.until("the report", "!document.getElementById('report').hidden", 2*time.Minute)
-	b.until("the pictures", "[...document.images].length === 2 && [...document.images].every(i => i.complete && i.naturalWidth > 0)", time.Minute)
+	b.until("the pictures", "document.querySelectorAll('#pictures img').length === 2 && [...document.images].every(i => i.complete && i.naturalWidth > 0)", time.Minute)
 	b.shot("4-report")
 
 	c.mu.Lock()
@@ -187,7 +187,7 @@ func TestPage(t *testing.T) {
 		t.Error("no poll was answered with 304: the tag is not used")
 	}
 	seen := fmt.Sprint(b.eval("[...seen].join('|')"))
-	for _, s := range []string{"Uploading", "queued", "pose", "writing the report", "Your report is ready."} {
+	for _, s := range []string{"Uploading", "Queued", "pose", "Writing the report", "Your report is ready."} {
 		if !strings.Contains(seen, s) {
 			t.Errorf("the stages shown were %q, without %q", seen, s)
 		}

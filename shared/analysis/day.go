@@ -45,3 +45,11 @@ func (s Store) Delivered(ctx context.Context, day string) ([]Row, error) {
 		}
 	}
 }
+
+// Day is the UTC day of the analysis's end, "" while it has none.
+func (r Row) Day() string {
+	if r.EndedDay == "" && !r.EndedAt.IsZero() { // a row of an earlier release
+		return r.EndedAt.UTC().Format(time.DateOnly)
+	}
+	return r.EndedDay
+}

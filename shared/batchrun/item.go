@@ -50,7 +50,9 @@ func (i Item) Ran(now time.Time) bool {
 }
 
 // SetOf names the items of one version of an effect.
-func SetOf(effect, version string) string { return "item#" + effect + "@" + version }
+func SetOf(effect, version string) string { return itemPrefix + effect + "@" + version }
+
+const itemPrefix = "item#"
 
 // ItemTakeovers is how often an item whose outcome is unknown is done again.
 const ItemTakeovers = 1

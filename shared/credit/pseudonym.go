@@ -48,6 +48,10 @@ func (s Store) Pseudonymise(ctx context.Context, athleteID, pseudonym string) (m
 	return moved, fmt.Errorf("move the ledger to its pseudonym: not done in %d rounds", maxRounds)
 }
 
+// Erased names an analysis under a pseudonym: the same in every table, and no way
+// back for who does not know both.
+func Erased(pseudonym, analysisID string) string { return "erased-" + digest(pseudonym, analysisID) }
+
 func (s Store) move(from, to string, part []Entry) []ddb.TransactWriteItem {
 	var sum int64
 	var items []ddb.TransactWriteItem
@@ -59,7 +63,7 @@ func (s Store) move(from, to string, part []Entry) []ddb.TransactWriteItem {
 		moved.AthleteID, moved.Reason = to, ""
 		moved.By, _, _ = strings.Cut(e.By, "#") // what follows names an execution, or the athlete
 		if e.AnalysisID != "" {
-			cause = "erased-" + digest(to, e.AnalysisID)
+			cause = Erased(to, e.AnalysisID)
 			moved.AnalysisID = cause
 		}
 		moved.Entry = kind + "#" + cause

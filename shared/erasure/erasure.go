@@ -13,6 +13,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +51,7 @@ type Erasure struct {
 	Open        string    `dynamodbav:"open,omitempty"`                   // the sparse index
 	AthleteID   string    `dynamodbav:"athlete_id,omitempty"`             // while open
 	Pseudonym   string    `dynamodbav:"pseudonym,omitempty"`              // while open
-	AnalysisIDs []string  `dynamodbav:"analysis_ids,stringset,omitempty"` // while open: whose rows are gone, and objects may yet come
+	AnalysisIDs []string  `dynamodbav:"analysis_ids,stringset,omitempty"` // while open: "id@day of its end"; whose rows are gone, and objects may yet come
 	RequestedAt time.Time `dynamodbav:"requested_at"`
 	FinishedAt  time.Time `dynamodbav:"finished_at,omitempty"`
 	Removed
@@ -60,7 +62,7 @@ type Erasure struct {
 type Removed struct {
 	Analyses int64 `dynamodbav:"analyses" json:"analyses"`
 	Objects  int64 `dynamodbav:"objects" json:"objects"` // all versions of all of them
-	Rows     int64 `dynamodbav:"rows" json:"rows"`       // notices, pose jobs, choices
+	Rows     int64 `dynamodbav:"rows" json:"rows"`       // of the other tables; see Rules
 	Entries  int64 `dynamodbav:"entries" json:"entries"` // of the ledger: kept, under the pseudonym
 }
 
@@ -168,10 +170,46 @@ func (s Store) Count(ctx context.Context, id string, r Removed) error {
 		":a": number(r.Analyses), ":o": number(r.Objects), ":r": number(r.Rows), ":e": number(r.Entries)})
 }
 
-// Remember notes an analysis of the athlete's before its row is removed.
-func (s Store) Remember(ctx context.Context, id, analysisID string) error {
+// Held is an analysis whose traces are to be removed.
+type Held struct {
+	ID  string
+	Day string // UTC day of its end, under which tags are kept
+}
+
+// Held lists the analyses that were remembered.
+func (e Erasure) Held() []Held {
+	days := map[string]string{}
+	for _, v := range e.AnalysisIDs {
+		id, day, _ := strings.Cut(v, "@") // one noted by an earlier release has no day
+		days[id] = max(days[id], day)
+	}
+	var out []Held
+	for _, id := range slices.Sorted(maps.Keys(days)) {
+		out = append(out, Held{id, days[id]})
+	}
+	return out
+}
+
+// Remember notes an analysis of the athlete's, which has ended, before its row
+// is removed.
+func (s Store) Remember(ctx context.Context, id string, h Held) error {
 	return s.update(ctx, id, "ADD analysis_ids :one", "#s = :open", map[string]string{"#s": "state"}, map[string]ddb.AttributeValue{
-		":one": &ddb.AttributeValueMemberSS{Value: []string{analysisID}}, ":open": text(string(Open))})
+		":one": &ddb.AttributeValueMemberSS{Value: []string{h.ID + "@" + h.Day}}, ":open": text(string(Open))})
+}
+
+// Clear forgets an analysis of which nothing is left.
+func (s Store) Clear(ctx context.Context, e Erasure, h Held) error {
+	var marks []string
+	for _, v := range e.AnalysisIDs {
+		if id, _, _ := strings.Cut(v, "@"); id == h.ID {
+			marks = append(marks, v)
+		}
+	}
+	if len(marks) == 0 {
+		return nil
+	}
+	return s.update(ctx, e.ID, "DELETE analysis_ids :marks", "attribute_exists(erasure)", nil,
+		map[string]ddb.AttributeValue{":marks": &ddb.AttributeValueMemberSS{Value: marks}})
 }
 
 // Finish ends an open erasure: from now on its row is the proof. Finished again

@@ -22,6 +22,7 @@ import (
 	"fastbowlinglab/shared/metric"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
+	"fastbowlinglab/shared/tags"
 	"fastbowlinglab/shared/txn"
 )
 
@@ -32,24 +33,11 @@ type DB interface {
 }
 
 // Row is an analysis's tags in one version.
-type Row struct {
-	Day        string    `dynamodbav:"day"`
-	Item       string    `dynamodbav:"item"`
-	AnalysisID string    `dynamodbav:"analysis_id"`
-	Version    string    `dynamodbav:"tags_version"`
-	ActionType string    `dynamodbav:"action_type"`
-	Arm        string    `dynamodbav:"arm"`
-	Flags      []string  `dynamodbav:"flags"`
-	Author     string    `dynamodbav:"author"`
-	Hash       string    `dynamodbav:"content_hash"` // SHA-256 of the tags with their author
-	By         string    `dynamodbav:"by_run"`       // the run that wrote it
-	At         time.Time `dynamodbav:"written_at"`
-}
+type Row = tags.Row
 
-// Sort keys are one of these, the analysis id, "#" and the version.
 const (
-	partRow  = "row#"
-	partDone = "done#"
+	partRow  = tags.PartRow
+	partDone = tags.PartDone
 )
 
 // Rows keeps the rows of days and their checkpoints.

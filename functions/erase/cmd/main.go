@@ -20,7 +20,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Effects.Env, names.PoseJobs.Env, names.Notices.Env,
-		names.Athletes.Env, names.Suppressions.Env, names.Erasures.Env, names.EnvBucket, names.EnvStateMachineARN)
+		names.Athletes.Env, names.Suppressions.Env, names.Erasures.Env, names.Usage.Env, names.Tags.Env, names.Runs.Env, names.EnvBucket, names.EnvStateMachineARN)
 	cfg := wire.Lambda()
 	db := dynamodb.NewFromConfig(cfg)
 	lambda.Start(erase.New(erase.Deps{
@@ -29,8 +29,9 @@ func main() {
 		Ends:     outcome.Store{DB: db, Analyses: env[names.Analyses.Env], Credits: env[names.Credits.Env], Notices: env[names.Notices.Env]},
 		Ledger:   credit.Store{DB: db, Credits: env[names.Credits.Env], Effects: env[names.Effects.Env]},
 		People:   athlete.Store{DB: db, Athletes: env[names.Athletes.Env], Suppressions: env[names.Suppressions.Env]},
-		Rows:     erase.Rows{DB: db, Analyses: env[names.Analyses.Env], PoseJobs: env[names.PoseJobs.Env], Notices: env[names.Notices.Env]},
-		Objects:  erase.Objects{S3: s3.NewFromConfig(cfg), Bucket: env[names.EnvBucket]},
-		Scan:     db, Steps: sfn.NewFromConfig(cfg), MachineARN: env[names.EnvStateMachineARN],
+		Rows: erase.Rows{DB: db, Analyses: env[names.Analyses.Env], PoseJobs: env[names.PoseJobs.Env], Notices: env[names.Notices.Env],
+			Effects: env[names.Effects.Env], Usage: env[names.Usage.Env], Tags: env[names.Tags.Env], Runs: env[names.Runs.Env]},
+		Objects: erase.Objects{S3: s3.NewFromConfig(cfg), Bucket: env[names.EnvBucket]},
+		Scan:    db, Steps: sfn.NewFromConfig(cfg), MachineARN: env[names.EnvStateMachineARN],
 	}))
 }

@@ -4,6 +4,7 @@
 // HTML.
 const $ = (id) => document.getElementById(id);
 const show = (id, on) => { $(id).hidden = !on; };
+const sentence = (s) => (s ? s[0].toUpperCase() + s.slice(1) : '');
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 let token = '';
 let key = '';
@@ -78,6 +79,7 @@ async function send(event) {
       consent: $('consent').checked, consent_by: child ? { role: 'parent', name: $('parent').value } : { role: 'self' },
       clips: [{ name: file.name, type: file.type, size_bytes: file.size }] } });
     show('submit', false); show('run', true); step('upload');
+    $('run').className = ''; show('bar', true); show('refund', false); $('estimate').textContent = '';
     $('stage').textContent = 'Uploading';
     for (let attempt = 1; data.uploads.length; attempt++) {
       try { await upload(data.uploads[0], file, (part) => { $('bar').value = part; }); break; }
@@ -101,13 +103,16 @@ async function follow(id) {
     if (answer.status === 304) continue;
     tag = answer.tag; a = answer.data;
     step(a.status === 'ready' ? 'ready' : a.status === 'queued' ? 'queued' : 'analysing');
-    $('stage').textContent = a.message || a.stage || a.status;
+    $('stage').textContent = a.message || sentence(a.stage || a.status);
     if (a.progress === null) $('bar').removeAttribute('value'); else $('bar').value = a.progress;
     $('estimate').textContent = a.estimated_end ? 'Ready at about ' + new Date(a.estimated_end).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
     if (['ready', 'rejected', 'failed', 'expired'].includes(a.status)) {
-      $('bar').value = 1; show('again', true);
-      if (a.status === 'ready') { $('stage').textContent = 'Your report is ready.'; await report(path); }
-      else { $('stage').textContent = (a.message || 'The analysis has ended.') + ' Your credit has been given back.'; await balance(); }
+      show('bar', false); show('again', true);
+      if (a.status === 'ready') { $('stage').textContent = 'Your report is ready.'; await report(path); return; }
+      $('run').className = 'refused';
+      $('stage').textContent = a.message || 'The analysis has ended.';
+      if (a.refunded) { $('refund').textContent = 'Your credit has been given back.'; show('refund', true); }
+      await balance();
       return;
     }
   }
@@ -116,17 +121,21 @@ async function follow(id) {
 async function report(path) {
   const { data } = await call('GET', path + '/report');
   $('pdf').href = data.report_pdf.url;
+  const doc = await (await fetch(data.report_json.url)).json();
+  const clips = doc.clips || [];
   $('pictures').replaceChildren(...data.pictures.map((p) => {
-    const figure = document.createElement('figure'), img = new Image(), words = document.createElement('figcaption');
-    words.textContent = img.alt = p.phase.replaceAll('_', ' ');
-    img.src = p.url; figure.append(img, words);
+    const figure = document.createElement('figure'), whole = document.createElement('a'), words = document.createElement('figcaption');
+    const clip = clips.find((c) => c.index === p.clip), phase = clip && (clip.phases || []).find((f) => f.name === p.phase);
+    words.textContent = sentence(p.phase.replaceAll('_', ' ')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase ? ' · ' + phase.time_s.toFixed(2) + ' s' : '');
+    whole.href = p.url; whole.target = '_blank'; whole.rel = 'noreferrer';
+    whole.append(picture(p.url, words.textContent, phase && phase.limbs, clip && clip.width)); figure.append(whole, words);
     return figure;
   }));
-  const doc = await (await fetch(data.report_json.url)).json();
+  show('legend', clips.some((c) => (c.phases || []).some((f) => f.limbs && f.limbs.length)));
   const words = (tag, text) => { const e = document.createElement(tag); e.textContent = text || ''; return e; };
   $('words').replaceChildren(words('p', doc.findings.summary),
     ...doc.findings.items.flatMap((f) => [words('h3', f.title), words('p', f.detail)]),
-    words('p', 'Written by: ' + doc.findings.author.provider));
+    words('small', doc.findings.author.written_by || 'Written by ' + doc.findings.author.provider));
   show('report', true);
 }
 
@@ -136,4 +145,4 @@ $('under').addEventListener('change', () => {
   show('parent-row', $('under').checked); $('parent').required = $('under').checked;
   $('consent-text').textContent = $('under').checked ? 'As the parent, I agree that this clip is analysed' : 'I agree that this clip is analysed';
 });
-$('again').addEventListener('click', () => { for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });
+$('again').addEventListener('click', () => { trouble(); for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });
