@@ -110,6 +110,7 @@ func environment(s Settings, d *Data) map[string]*string {
 		names.EnvORT:             jsii.String(imageORT),
 		names.EnvPoseModel:       jsii.String(names.DefaultPoseModel),
 		names.EnvIntake:          jsii.String(intake),
+		names.EnvRender:          jsii.String(names.Prefix + names.FnRender),
 		names.EnvPushTopic:       d.Push.TopicArn(),
 		names.EnvPaymentsSecret:  jsii.String(names.PaymentsSecret),
 		names.EnvCallbackKeys:    d.Callback.SecretArn(),

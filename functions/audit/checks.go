@@ -13,7 +13,7 @@ import (
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 // How long a notice may be owed, or claimed past its claim's end, before that is
@@ -173,16 +173,16 @@ func (a *audit) refund(ctx context.Context, e credit.Entry) error {
 // notice checks one row of the outbox: I4.
 func (a *audit) notice(ctx context.Context, item map[string]ddb.AttributeValue) error {
 	a.rep.Notices++
-	n, err := notice.Decode(item)
+	n, err := outbox.Decode(item)
 	if err != nil {
 		a.found("I4", "?", "a notice that cannot be read: %v", err)
 		return nil
 	}
 	switch n.State {
-	case notice.Sent, notice.Refused, notice.NotDue:
-	case notice.Unknown:
+	case outbox.Sent, outbox.Refused, outbox.NotDue:
+	case outbox.Unknown:
 		a.rep.Unknown++
-	case notice.Owed, notice.Claimed:
+	case outbox.Owed, outbox.Claimed:
 		if a.now().Sub(n.CreatedAt) > maxOwed {
 			return a.late(ctx, n)
 		}
@@ -193,7 +193,7 @@ func (a *audit) notice(ctx context.Context, item map[string]ddb.AttributeValue) 
 	if errors.Is(err, analysis.ErrNotFound) {
 		return nil
 	}
-	if number, ok := notice.RevisionOf(n.Kind); err == nil && ok {
+	if number, ok := outbox.RevisionOf(n.Kind); err == nil && ok {
 		if r.Status != analysis.Ready || number > len(r.Revisions) {
 			a.found("I4", n.AnalysisID, "is %s with %d revisions, and a notice says %s", r.Status, len(r.Revisions), n.Kind)
 		}
@@ -206,12 +206,12 @@ func (a *audit) notice(ctx context.Context, item map[string]ddb.AttributeValue) 
 }
 
 // late reports a notice that nobody sends, if it is still so.
-func (a *audit) late(ctx context.Context, n notice.Notice) error {
-	item, err := a.get(ctx, a.Notices, notice.Key(n.AnalysisID, n.ID))
+func (a *audit) late(ctx context.Context, n outbox.Notice) error {
+	item, err := a.get(ctx, a.Notices, outbox.Key(n.AnalysisID, n.ID))
 	if err != nil || item == nil {
 		return err
 	}
-	if now, err := notice.Decode(item); err != nil || now.State != n.State {
+	if now, err := outbox.Decode(item); err != nil || now.State != n.State {
 		return err
 	}
 	a.found("I4", n.AnalysisID, "notice %s is %s since %s", n.ID, n.State, n.CreatedAt.Format(time.RFC3339))

@@ -55,6 +55,7 @@ func (p Place) Values() map[string]string {
 		names.EnvORT:             filepath.Join(npm, "onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"),
 		names.EnvPoseModel:       names.DefaultPoseModel,
 		names.EnvIntake:          names.IntakeOpen,
+		names.EnvRender:          names.FnRender,
 	}
 	for _, t := range names.Tables() {
 		v[t.Env] = t.Name

@@ -7,6 +7,7 @@ import (
 	snstypes "github.com/aws/aws-sdk-go-v2/service/sns/types"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/outbox"
 )
 
 // PushEvent is the message of an app's push event. It tells that there is
@@ -24,7 +25,7 @@ type PushEvent struct {
 // filter by athlete or by status.
 func pushInput(topic string, r analysis.Row, n Notice) *sns.PublishInput {
 	kind := "analysis.ended"
-	if _, ok := RevisionOf(n.Kind); ok {
+	if _, ok := outbox.RevisionOf(n.Kind); ok {
 		kind = "analysis.revised"
 	}
 	b, err := json.Marshal(PushEvent{kind, r.AnalysisID, r.AthleteID, r.Status, r.Reason})

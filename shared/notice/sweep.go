@@ -9,6 +9,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/outbox"
 )
 
 // Sweep sends what the stream left behind and finds claims that ran out, oldest
@@ -23,7 +24,7 @@ func (s Sender) Sweep(ctx context.Context, limit int) (handled int, err error) {
 		err := s.Retry.Do(ctx, func() (err error) {
 			out, err = s.DB.Query(ctx, &dynamodb.QueryInput{TableName: &s.Notices, IndexName: &index,
 				KeyConditionExpression: &cond, ExpressionAttributeNames: map[string]string{"#u": "unsent"},
-				ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": text(unsentMark)}, ExclusiveStartKey: from})
+				ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": text(outbox.UnsentMark)}, ExclusiveStartKey: from})
 			return err
 		})
 		if err != nil {

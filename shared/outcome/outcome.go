@@ -21,7 +21,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/metric"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/reason"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
@@ -153,8 +153,8 @@ func (s Store) write(ctx context.Context, e end) (Result, error) {
 	if e.status != analysis.Ready {
 		items = append(items, credit.Refund(s.Credits, r.AthleteID, e.id, string(e.reason), e.by, now)...)
 	}
-	for _, n := range notice.All(r, e.status, now) {
-		items = append(items, notice.Put(s.Notices, n))
+	for _, n := range outbox.All(r, e.status, now) {
+		items = append(items, outbox.Put(s.Notices, n))
 	}
 	err = txn.Write(ctx, s.DB, s.Retry, items)
 	if err == nil {

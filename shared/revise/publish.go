@@ -13,7 +13,7 @@ import (
 	"fastbowlinglab/shared/backfill"
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/fault"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/txn"
@@ -47,8 +47,8 @@ func (p Publisher) Add(ctx context.Context, row analysis.Row, v analysis.Revisio
 	}
 	items = append(items, p.Runs.Guards(o.Run)...)
 	if o.Notice {
-		for _, n := range notice.OfRevision(row, v.Number, v.At) {
-			items = append(items, notice.Put(p.Notices, n))
+		for _, n := range outbox.OfRevision(row, v.Number, v.At) {
+			items = append(items, outbox.Put(p.Notices, n))
 		}
 	}
 	err = txn.Write(ctx, p.DB, p.Retry, items)

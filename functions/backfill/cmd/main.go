@@ -13,21 +13,18 @@ import (
 	"fastbowlinglab/shared/backfill"
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/nightly"
 )
 
 func main() {
 	wire.Log()
-	env := wire.Env(aistage.BatchEnv()...)
+	env := wire.Env(aistage.BackfillEnv()...)
 	cfg := wire.Lambda()
 	db := dynamodb.NewFromConfig(cfg)
-	life := analysis.Store{DB: db, Analyses: env[names.Analyses.Env]}
+	objects := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })
 	runs := aistage.Runs(db, env)
 	lambda.Start(fn.New(backfill.Job{
-		Runs: runs, Items: batchrun.Items{Store: runs, Bulk: db}, Days: life,
-		Objects: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil }), Bucket: env[names.EnvBucket],
-		Works: map[string]backfill.Worker{
-			names.EffectTags: {Work: nightly.Redo{Get: life.Get, Tagger: aistage.Tagger(cfg, env), Rows: aistage.TagRows(db, env)}},
-		},
+		Runs: runs, Items: batchrun.Items{Store: runs, Bulk: db}, Days: analysis.Store{DB: db, Analyses: env[names.Analyses.Env]},
+		Objects: objects, Bucket: env[names.EnvBucket],
+		Works: aistage.Works(cfg, db, objects, env),
 	}))
 }
