@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -128,24 +129,29 @@ func (d Deps) load(ctx context.Context, in names.RenderIn, row analysis.Row) (re
 	if out.Result, err = motion.ReadResult(bytes.NewReader(b)); err != nil {
 		return report.Input{}, fault.Wrap(fault.Permanent, err, "render %s", in.ResultKey)
 	}
-	doc, err := d.text(ctx, in.FindingsKey, aitask.Findings)
+	about := aitask.About(out.Result)
+	doc, err := d.text(ctx, in.FindingsKey, aitask.Findings, about)
 	if err != nil {
 		return report.Input{}, err
 	}
 	out.Findings = report.Findings{Author: doc.Author, FindingsText: *doc.Findings}
-	if doc, err = d.text(ctx, in.CoachingKey, aitask.Coaching); err != nil {
+	if doc, err = d.text(ctx, in.CoachingKey, aitask.Coaching, about); err != nil {
 		return report.Input{}, err
 	}
 	out.Coaching = report.Coaching{Author: doc.Author, CoachingText: *doc.Coaching}
 	return out, nil
 }
 
-func (d Deps) text(ctx context.Context, key string, t aitask.Task) (aitask.Document, error) {
+// text reads words, which must be about the numbers that they are printed beside.
+func (d Deps) text(ctx context.Context, key string, t aitask.Task, about string) (aitask.Document, error) {
 	b, err := d.get(ctx, key, aitask.MaxDocument)
 	if err != nil {
 		return aitask.Document{}, err
 	}
 	doc, err := aitask.ReadDocument(bytes.NewReader(b), t)
+	if err == nil && !aitask.Suits(doc.About, about) {
+		err = fmt.Errorf("the words are about a result %s, the numbers are %s", doc.About, about)
+	}
 	return doc, fault.Wrap(fault.Permanent, err, "render %s", key)
 }
 

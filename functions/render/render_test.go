@@ -317,3 +317,23 @@ func TestAThrottleIsTriedAgain(t *testing.T) {
 		t.Errorf("error %q though the second try works", e)
 	}
 }
+
+// Words about other numbers are never printed beside these.
+func TestWordsAboutOtherNumbers(t *testing.T) {
+	for name, about := range map[string]string{"other": "0123456789abcdef", "of a release before": ""} {
+		s := newSetting(t)
+		doc, err := aitask.ReadDocument(bytes.NewReader(s.bucket.data[s.in.FindingsKey]), aitask.Findings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc.About = about
+		s.bucket.data[s.in.FindingsKey] = mustJSON(t, doc)
+		want := fault.Permanent
+		if about == "" {
+			want = ""
+		}
+		if _, e := s.invoke(t); e != string(want) {
+			t.Errorf("%s: error %q, want %q", name, e, want)
+		}
+	}
+}

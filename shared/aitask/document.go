@@ -33,6 +33,7 @@ type Document struct {
 	Version  int           `json:"version"`
 	Task     Task          `json:"task"`
 	Author   Author        `json:"author"`
+	About    string        `json:"about,omitempty"` // what the text is about, by About; "" of a release before
 	Precheck *PrecheckText `json:"precheck,omitempty"`
 	Findings *FindingsText `json:"findings,omitempty"`
 	Coaching *CoachingText `json:"coaching,omitempty"`

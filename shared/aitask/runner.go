@@ -52,6 +52,7 @@ type Runner struct {
 type outcome struct {
 	Key      string        `json:"key,omitempty"`
 	Author   *Author       `json:"author,omitempty"`
+	About    string        `json:"about,omitempty"` // what a text is about, by About
 	Precheck *PrecheckText `json:"precheck,omitempty"`
 	Tags     *TagsText     `json:"tags,omitempty"`
 	Fault    fault.Name    `json:"fault,omitempty"`
@@ -69,6 +70,12 @@ func (r *Runner) Run(ctx context.Context, run names.Run, t Task, in Input) (name
 // text makes the call of a text task, or of a revision of it.
 func (r *Runner) text(ctx context.Context, run names.Run, t Task, revision string, in Input) (names.TextOut, error) {
 	o, err := r.once(ctx, run, t, revision, in)
+	if about := About(in.Result); err == nil && !Suits(o.About, about) {
+		// Never the old words beside new numbers: this answer is for an attempt
+		// that measured something else.
+		slog.WarnContext(ctx, "recorded answer is about other numbers", "analysis_id", run.AnalysisID, "attempt", run.Attempt, "task", t)
+		o, err = r.once(ctx, run, t, again(revision, about), in)
+	}
 	var busy *effect.InProgress
 	if errors.As(err, &busy) {
 		return names.TextOut{State: names.EffectInProgress, Until: busy.Until.UTC().Format(time.RFC3339)}, nil
@@ -213,10 +220,12 @@ func (r *Runner) call(ctx context.Context, run names.Run, spec Spec, ch choice, 
 		return json.Marshal(outcome{Author: &a, Tags: v})
 	}
 	key := names.TextKey(run.AnalysisID, run.Attempt, ch.label)
-	if err := r.store(ctx, key, newDocument(spec.Task, a, o)); err != nil {
+	doc := newDocument(spec.Task, a, o)
+	doc.About = About(in.Result)
+	if err := r.store(ctx, key, doc); err != nil {
 		return nil, fault.Wrap(fault.Transient, err, "store the answer of %s", spec.Task)
 	}
-	return json.Marshal(outcome{Key: key, Author: &a})
+	return json.Marshal(outcome{Key: key, Author: &a, About: doc.About})
 }
 
 // send makes the call in nine tenths of the time that is left, at most 5 s less
