@@ -120,6 +120,7 @@ func actions(op string) []string {
 var notSDK = map[string]string{
 	"bedrock:InvokeModel":      "shared/bedrock signs its own request",
 	"ecs:GetTaskProtection":    "the ECS agent asks for the task",
+	"lambda:InvokeFunction":    "shared/lambdacall signs its own request",
 	"ecs:UpdateTaskProtection": "the ECS agent asks for the task",
 }
 
