@@ -11,12 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"fastbowlinglab/functions/api"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/outcome"
 	"fastbowlinglab/shared/reason"
+	"fastbowlinglab/shared/stamp"
 )
 
 func TestEveryRouteIsServed(t *testing.T) {
@@ -182,7 +186,8 @@ func TestConfirm(t *testing.T) {
 		t.Errorf("problem = %s", p.Body)
 	}
 	w.bucket.put(names.ClipKey(id, 0), "") // an empty file is the precheck's to refuse
-	w.do(call{route: confirm, id: id, body: `{"x":1}`}).want(t, 400, "invalid_request")
+	w.do(call{route: confirm, id: id, body: `{"x":1}`}).want(t, 422, "validation_failed")
+	w.do(call{route: confirm, id: id, body: `[]`}).want(t, 400, "invalid_request")
 
 	w.steps.err = errors.New("crash between queued and StartExecution")
 	if r := w.do(call{route: confirm, id: id}); r.StatusCode < 500 {
@@ -311,6 +316,44 @@ func TestReport(t *testing.T) {
 	w.do(call{route: cancel, id: failed}).want(t, 200, "")
 	if p := w.do(call{route: report, id: failed}).want(t, 409, "no_report"); p.str("reason") != "cancelled" {
 		t.Errorf("problem %s", p.Body)
+	}
+}
+
+// TestReportRevisions: the newest report is served with its number; those before
+// it stay.
+func TestReportRevisions(t *testing.T) {
+	w := newWorld(t)
+	w.grant(1)
+	id := w.confirmed("k")
+	w.begin(id)
+	if _, err := w.deps.Ends.Deliver(t.Context(), id, 1, "x", outcome.Report{PDFKey: "reports/p.pdf", JSONKey: "reports/p.json"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.do(call{route: report, id: id}).want(t, 200, ""); got.body["revision"] != 0.0 || got.body["changed"] != "" || len(got.body["revisions"].([]any)) != 1 {
+		t.Errorf("as delivered: %s", got.Body)
+	}
+	v, err := stamp.MarshalMap(analysis.Revision{Number: 1, Name: "report-v2", Changed: "New words.", ReportPDF: "reports/r.pdf", ReportJSON: "reports/r.json", At: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := "SET revisions = :v"
+	if _, err := w.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: &names.Analyses.Name, Key: analysis.Key(id), UpdateExpression: &set,
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": &ddb.AttributeValueMemberL{Value: []ddb.AttributeValue{&ddb.AttributeValueMemberM{Value: v}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	got := w.do(call{route: report, id: id}).want(t, 200, "")
+	all := got.body["revisions"].([]any)
+	if got.body["revision"] != 1.0 || got.body["changed"] != "New words." || len(all) != 2 {
+		t.Fatalf("revised: %s", got.Body)
+	}
+	for i, want := range []string{"reports/p.pdf", "reports/r.pdf"} {
+		u, err := url.Parse(all[i].(map[string]any)["report_pdf"].(map[string]any)["url"].(string))
+		if err != nil || !strings.HasSuffix(u.Path, want) {
+			t.Errorf("revision %d is at %v, %v; want %s", i, u, err, want)
+		}
+	}
+	if u, err := url.Parse(got.body["report_pdf"].(map[string]any)["url"].(string)); err != nil || !strings.HasSuffix(u.Path, "reports/r.pdf") {
+		t.Errorf("the newest is at %v, %v", u, err)
 	}
 }
 

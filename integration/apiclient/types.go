@@ -74,11 +74,23 @@ type Page struct {
 	Next     string     `json:"next_cursor"`
 }
 
-// Report is where the report is, for minutes.
+// Report is where the newest report is, for minutes, and all that there are.
 type Report struct {
-	PDF      Link   `json:"report_pdf"`
-	JSON     Link   `json:"report_json"`
-	Pictures []Link `json:"pictures"`
+	PDF       Link       `json:"report_pdf"`
+	JSON      Link       `json:"report_json"`
+	Pictures  []Link     `json:"pictures"`
+	Revision  int        `json:"revision"` // 0 was delivered
+	Changed   string     `json:"changed"`
+	Revisions []Revision `json:"revisions"`
+}
+
+// Revision is one of the reports of an analysis.
+type Revision struct {
+	Number  int       `json:"number"`
+	MadeAt  time.Time `json:"made_at"`
+	Changed string    `json:"changed"`
+	PDF     Link      `json:"report_pdf"`
+	JSON    Link      `json:"report_json"`
 }
 
 // Link is a signed link.
