@@ -1,0 +1,30 @@
+package chaosreal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"fastbowlinglab/functions/audit"
+	"fastbowlinglab/integration/local"
+	"fastbowlinglab/shared/names"
+)
+
+const machineARN = local.StateMachineARN
+
+// report reads a report of the audit.
+func (c *campaign) report(ctx context.Context, key string) (rep audit.Report, err error) {
+	objects := s3.NewFromConfig(c.cloud.AWS(), func(o *s3.Options) { o.UsePathStyle = true })
+	out, err := objects.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(names.Bucket), Key: &key})
+	if err != nil {
+		return rep, fmt.Errorf("the audit's report: %w", err)
+	}
+	defer func() { _ = out.Body.Close() }() // read to its end
+	if err := json.NewDecoder(out.Body).Decode(&rep); err != nil {
+		return rep, fmt.Errorf("the audit's report: %w", err)
+	}
+	return rep, nil
+}
