@@ -23,6 +23,7 @@ import (
 type Vision interface {
 	Engine() string // inference engine and its version
 	Model() string
+	// Probe says what a clip is. The Info is released once the clip is measured.
 	Probe(ctx context.Context, src string) (media.Info, error)
 	// Track calls emit for every chunk after the one given, in order, and gives
 	// up when emit fails or ctx ends.

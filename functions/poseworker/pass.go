@@ -106,6 +106,7 @@ func (p *pass) measure(ctx context.Context, i int, src string) (motion.Clip, err
 	if err != nil {
 		return p.refused(i, err)
 	}
+	defer info.Release()
 	if p.frames+info.Frames > names.MaxFrames {
 		return p.refused(i, &media.Refusal{Code: reason.MediaTooLong,
 			Detail: fmt.Sprintf("%d frames after %d of other clips; the limit is %d", info.Frames, p.frames, names.MaxFrames)})
@@ -243,7 +244,7 @@ func (t *tracked) add(c pose.Chunk) error {
 	if c.Index != t.next() || (t.last != nil && t.last.Last) {
 		return fault.New(fault.Permanent, "chunk %d came where %d was due", c.Index, t.next())
 	}
-	t.track.Width, t.track.Height = c.Width, c.Height
+	t.track.Width, t.track.Height, t.track.Mirrored = c.Width, c.Height, c.Mirrored
 	t.track.Frames = append(t.track.Frames, c.Frames...)
 	c.Frames = nil // held once
 	t.last = &c

@@ -26,7 +26,10 @@ type probedStream struct {
 	Width       int            `json:"width"`
 	Height      int            `json:"height"`
 	SAR         text           `json:"sample_aspect_ratio"`
+	Pixels      text           `json:"pix_fmt"`
 	Transfer    text           `json:"color_transfer"`
+	Range       text           `json:"color_range"`
+	Matrix      text           `json:"color_space"`
 	FieldOrder  text           `json:"field_order"`
 	AvgRate     text           `json:"avg_frame_rate"`
 	RealRate    text           `json:"r_frame_rate"`
@@ -122,6 +125,7 @@ func parseProbe(b []byte, demuxer string) (Info, error) {
 	info := Info{
 		Container: demuxer, Codec: string(s.CodecName), Stream: s.Index,
 		CodedWidth: s.Width, CodedHeight: s.Height, Transfer: string(s.Transfer),
+		pixels: string(s.Pixels), matrix: string(s.Matrix), colourRange: string(s.Range),
 		HDR:        s.Transfer == "smpte2084" || s.Transfer == "arib-std-b67",
 		Interlaced: s.FieldOrder == "tt" || s.FieldOrder == "bb" || s.FieldOrder == "tb" || s.FieldOrder == "bt",
 	}

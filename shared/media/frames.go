@@ -36,7 +36,14 @@ type Options struct {
 	// Alloc gives the buffer of the next frame, of n bytes. Without it one
 	// buffer is used for all and Pix is valid only inside the call.
 	Alloc func(n int) []byte
+
+	// Window is when pictures are needed. Frames outside it may come without Pix,
+	// and do once the clip has been surveyed (see Survey). Nil is always.
+	Window *Window
 }
+
+// Window is a stretch of a clip, in seconds, both ends included.
+type Window struct{ From, To float64 }
 
 // ErrStop, returned by the function that Frames calls, ends the decoding early
 // without an error.
@@ -49,21 +56,23 @@ var errStop = errors.New("stop decoding")
 // nine tenths of the expected frames could be decoded; whatever was decoded
 // has been given to fn by then.
 func Frames(ctx context.Context, src string, info Info, opt Options, fn func(Frame) error) error {
-	s, err := open(ctx, src)
-	if err != nil {
-		return err
+	k := info.kept
+	if k.surveyed() && k.holds(info, opt.MaxSide) {
+		return (*source)(nil).reread(ctx, info, opt, fn)
 	}
-	defer s.close()
-	err = s.frames(ctx, info, opt, fn)
-	if ctx.Err() == nil {
-		if broken := s.broken(); broken != nil {
-			return broken
+	return with(ctx, src, func(s *source) error {
+		if err := s.settle(ctx, &info); err != nil {
+			return err
 		}
-	}
-	return err
+		if k.surveyed() {
+			return s.reread(ctx, info, opt, fn)
+		}
+		return s.stream(ctx, info, opt, fn)
+	})
 }
 
-func (s *source) frames(ctx context.Context, info Info, opt Options, fn func(Frame) error) error {
+// stream decodes from the clip.
+func (s *source) stream(ctx context.Context, info Info, opt Options, fn func(Frame) error) error {
 	w, h := info.FitSide(opt.MaxSide)
 	d := decoding{width: w, height: h, alloc: opt.Alloc}
 	c := counter{info: info, w: w, h: h, fn: fn, index: opt.Seen, last: math.Inf(-1)}
@@ -110,6 +119,9 @@ type counter struct {
 }
 
 func (c *counter) take(at float64, pix []byte) error {
+	if math.IsNaN(c.info.Start) {
+		c.info.Start = at
+	}
 	t := math.Round((at-c.info.Start)*1e6) / 1e6
 	if c.seekProof {
 		if t > c.last+timeSlack {
@@ -120,9 +132,8 @@ func (c *counter) take(at float64, pix []byte) error {
 	if t < c.last+0.5e-6 {
 		return nil // seen already, or doubled, or going backward
 	}
-	lim := c.info.limits
-	if lim.MaxFrames > 0 && c.index >= lim.MaxFrames || lim.MaxDuration > 0 && t > lim.MaxDuration.Seconds() {
-		return refuse(reason.MediaTooLong, "still going at frame %d, %.1f s", c.index, t)
+	if err := c.info.limits.checkGoing(c.index, t); err != nil {
+		return err
 	}
 	f := Frame{Index: c.index, Time: t, Width: c.w, Height: c.h, Pix: pix}
 	c.index++
@@ -153,16 +164,4 @@ func (s *source) checkCount(ctx context.Context, info Info, got int) error {
 		want = n
 	}
 	return refuse(reason.MediaCut, "%d of %d frames could be decoded", got, want)
-}
-
-// Glance decodes the clip and calls fn for about one frame in every so many
-// seconds, in order. Index counts the frames given. The whole file is read, and
-// no judgement is made on how much of it could be decoded. Pix is valid only
-// inside the call.
-func Glance(ctx context.Context, src string, info Info, every float64, maxSide int, fn func(Frame) error) error {
-	return with(ctx, src, func(s *source) error {
-		w, h := info.FitSide(maxSide)
-		c := counter{info: info, w: w, h: h, fn: fn, last: math.Inf(-1)}
-		return s.decode(ctx, info, decoding{width: w, height: h, every: every}, c.take)
-	})
 }

@@ -25,14 +25,17 @@ type Info struct {
 	Frames     int     // frames that should be shown: the measure of a cut file
 	Edited     bool    // an edit list hides some, so that Frames is an estimate
 	FrameRate  float64 // mean, frames a second; never 0
-	Start      float64 // presentation time of the first shown frame, in the container's time
+	Start      float64 // presentation time of the first shown frame, in the container's time; NaN after Open
 	FileStart  float64 // start of the file's earliest track, in the container's time
 	Transfer   string  // colour transfer as ffmpeg names it
 	HDR        bool    // PQ or HLG: mapped to SDR when decoded
 	Interlaced bool    // de-interlaced when decoded
 	SizeBytes  int64
 
+	pixels, matrix, colourRange string // pixel format and colours as ffmpeg names them
+
 	limits Limits
+	kept   *kept // what was found by reading, for the next reader; nil when it is not kept
 }
 
 // Limits bound a clip before any work is done on it. A zero field is no limit.

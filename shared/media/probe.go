@@ -17,21 +17,43 @@ import (
 // returns a *Refusal when the clip cannot be analysed or is beyond lim; any
 // other error says nothing about the clip.
 func Probe(ctx context.Context, src string, lim Limits) (Info, error) {
-	s, err := open(ctx, src)
-	if err != nil {
-		return Info{}, err
-	}
-	defer s.close()
-	info, err := s.probe(ctx, lim)
-	if err != nil && ctx.Err() == nil {
-		if broken := s.broken(); broken != nil { // the file was not seen whole: no verdict on it
-			return Info{}, broken
-		}
-	}
+	var info Info
+	err := with(ctx, src, func(s *source) (err error) {
+		info, err = s.probe(ctx, lim)
+		return err
+	})
 	return info, err
 }
 
+// Open is Probe for a clip that is then read several times: it decodes nothing, and
+// the Info that it gives keeps what Survey finds for those who read next. It must
+// be released.
+func Open(ctx context.Context, src string, lim Limits) (info Info, err error) {
+	err = with(ctx, src, func(s *source) (err error) {
+		info, err = s.describeWithin(ctx, lim)
+		return err
+	})
+	info.Start, info.kept = math.NaN(), &kept{}
+	return info, err
+}
+
+// Release forgets what was kept of an opened clip.
+func (i Info) Release() {
+	if i.kept != nil {
+		i.kept.forget()
+	}
+}
+
 func (s *source) probe(ctx context.Context, lim Limits) (Info, error) {
+	info, err := s.describeWithin(ctx, lim)
+	if err != nil {
+		return Info{}, err
+	}
+	return info, s.findStart(ctx, &info)
+}
+
+// describeWithin says what a clip is, from its header or its packets.
+func (s *source) describeWithin(ctx context.Context, lim Limits) (Info, error) {
 	if s.size == 0 {
 		return Info{}, refuse(reason.MediaEmpty, "0 bytes")
 	}
@@ -68,15 +90,20 @@ func (s *source) probe(ctx context.Context, lim Limits) (Info, error) {
 			return Info{}, err
 		}
 	}
-	return info, s.findStart(ctx, &info)
+	return info, nil
 }
 
 // describe runs ffprobe on the container's header.
 func (s *source) describe(ctx context.Context, demuxer string) (Info, error) {
 	args := append([]string{"-v", "error"}, s.inputArgs(demuxer)...)
+	if demuxer == "mov" {
+		// ffprobe decodes up to twenty pictures to learn what the index of this
+		// container says; the first one tells the colours.
+		args = append(args, "-skip_frame", "nokey")
+	}
 	args = append(args, "-show_entries",
 		"format=start_time,duration:"+
-			"stream=index,codec_type,codec_name,width,height,sample_aspect_ratio,color_transfer,field_order,"+
+			"stream=index,codec_type,codec_name,width,height,sample_aspect_ratio,pix_fmt,color_transfer,color_range,color_space,field_order,"+
 			"avg_frame_rate,r_frame_rate,duration,nb_frames:stream_disposition:stream_side_data=displaymatrix",
 		"-of", "json", "-i", s.input)
 	out, said, err := output(ctx, maxProbeJSON, "ffprobe", args...)
@@ -129,7 +156,7 @@ func (s *source) packets(ctx context.Context, info Info, limit int) (n int, firs
 	args := append([]string{"-v", "error"}, s.inputArgs(info.Container)...)
 	args = append(args, "-select_streams", strconv.Itoa(info.Stream),
 		"-show_entries", "packet=pts_time,flags", "-of", "csv=p=0", "-i", s.input)
-	p, err := start(ctx, false, "ffprobe", args...)
+	p, err := start(ctx, nil, 0, "ffprobe", args...)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -191,6 +218,14 @@ func (l Limits) checkPicture(i Info) error {
 	}
 	if min(i.Width, i.Height) < l.MinSide {
 		return refuse(reason.MediaTooSmall, "%d x %d pixels", i.Width, i.Height)
+	}
+	return nil
+}
+
+// checkGoing holds a frame that was decoded against the limits.
+func (l Limits) checkGoing(index int, at float64) error {
+	if l.MaxFrames > 0 && index >= l.MaxFrames || l.MaxDuration > 0 && at > l.MaxDuration.Seconds() {
+		return refuse(reason.MediaTooLong, "still going at frame %d, %.1f s", index, at)
 	}
 	return nil
 }

@@ -53,14 +53,18 @@ type process struct {
 	cmd    *exec.Cmd
 	name   string
 	stdout *os.File
-	side   *os.File // what it writes to descriptor 3, nil if not asked for
+	sides  []*os.File // what it writes to descriptors 3 and on
 	stderr tail
 }
 
-// start runs a program. Its input is closed, its environment empty but for
-// what it needs to run, its errors drained and capped.
-func start(ctx context.Context, side bool, name string, args ...string) (*process, error) {
+// start runs a program with so many side channels, descriptors 3 and on. Its input
+// is input, or closed; its environment empty but for what it needs to run, its
+// errors drained and capped.
+func start(ctx context.Context, input *os.File, sides int, name string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: exec.CommandContext(ctx, name, args...)}
+	if input != nil {
+		p.cmd.Stdin = input
+	}
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
 	if lib, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
 		p.cmd.Env = append(p.cmd.Env, "LD_LIBRARY_PATH="+lib)
@@ -88,12 +92,14 @@ func start(ctx context.Context, side bool, name string, args ...string) (*proces
 		return nil, fault.Wrap(fault.Transient, err, "run %s", name)
 	}
 	p.cmd.Stdout = w
-	if side {
-		if p.side, w, err = pipe(); err != nil {
-			p.stdout.Close()
+	for range sides {
+		r, w, err := pipe()
+		if err != nil {
+			p.closePipes()
 			return nil, fault.Wrap(fault.Transient, err, "run %s", name)
 		}
-		p.cmd.ExtraFiles = []*os.File{w} // descriptor 3
+		p.sides = append(p.sides, r)
+		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, w)
 	}
 	if err := p.cmd.Start(); err != nil {
 		p.closePipes()
@@ -104,8 +110,8 @@ func start(ctx context.Context, side bool, name string, args ...string) (*proces
 
 func (p *process) closePipes() {
 	p.stdout.Close()
-	if p.side != nil {
-		p.side.Close()
+	for _, f := range p.sides {
+		f.Close()
 	}
 }
 
@@ -144,7 +150,7 @@ var errExit = errors.New("non-zero exit status")
 func output(ctx context.Context, max int64, name string, args ...string) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	p, err := start(ctx, false, name, args...)
+	p, err := start(ctx, nil, 0, name, args...)
 	if err != nil {
 		return nil, "", err
 	}

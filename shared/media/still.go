@@ -18,8 +18,14 @@ const jpegQuality = 88
 // seeks; a time up to a millisecond (or a quarter of a frame) before at counts
 // as at, since containers round times. After the last frame it gives the last.
 func Still(ctx context.Context, src string, info Info, at float64, maxWidth int) ([]byte, error) {
+	if f, ok := info.kept.still(info, at, maxWidth); ok {
+		return f.JPEG()
+	}
 	var out []byte
 	err := with(ctx, src, func(s *source) error {
+		if err := s.settle(ctx, &info); err != nil {
+			return err
+		}
 		f, err := s.frameAt(ctx, info, at, maxWidth)
 		if err != nil {
 			return err
@@ -39,6 +45,9 @@ func Still(ctx context.Context, src string, info Info, at float64, maxWidth int)
 func Sample(ctx context.Context, src string, info Info, n, maxWidth int) ([]Frame, error) {
 	var out []Frame
 	err := with(ctx, src, func(s *source) error {
+		if err := s.settle(ctx, &info); err != nil {
+			return err
+		}
 		part := info.Duration / float64(n)
 		for i := range n {
 			at := part * (float64(i) + 0.5)

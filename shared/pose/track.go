@@ -59,11 +59,14 @@ type Frame struct {
 }
 
 // Track is a bowler followed through one clip. Width and Height are those of
-// the displayed picture, in pixels.
+// the displayed picture, in pixels. Mirrored says that the picture as displayed
+// is a mirror image of what stood before the camera: landmarks are named as they
+// look in it, so that a left one is the athlete's right.
 type Track struct {
-	Width  int     `json:"width"`
-	Height int     `json:"height"`
-	Frames []Frame `json:"frames"`
+	Width    int     `json:"width"`
+	Height   int     `json:"height"`
+	Mirrored bool    `json:"mirrored,omitempty"`
+	Frames   []Frame `json:"frames"`
 }
 
 // MinVisibility is the visibility below which a point counts as absent: its

@@ -24,9 +24,10 @@ func (v Vision) Engine() string { return v.Tracker.Name() }
 // Model implements poseworker.Vision.
 func (v Vision) Model() string { return v.Tracker.Model() }
 
-// Probe implements poseworker.Vision.
+// Probe implements poseworker.Vision. What is decoded of the clip is kept for those
+// who read it next, until the Info is released.
 func (v Vision) Probe(ctx context.Context, src string) (media.Info, error) {
-	return media.Probe(ctx, src, v.Limits)
+	return media.Open(ctx, src, v.Limits)
 }
 
 // Track implements poseworker.Vision.

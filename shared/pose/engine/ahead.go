@@ -46,6 +46,9 @@ func ahead(ctx context.Context, take func(media.Frame) error,
 			<-decoded
 			return err
 		}
+		if f.Pix == nil {
+			continue
+		}
 		select {
 		case free <- f.Pix:
 		default:

@@ -39,7 +39,7 @@ type observer struct {
 func (o *observer) observe(p picture, index int, t float64) (observation, error) {
 	obs := observation{index: index, time: t}
 	want, gap, ok := o.target.at(t)
-	if !ok {
+	if !ok || p.pix == nil { // no picture is decoded where the bowler is not looked for
 		o.last = nil
 		return obs, nil
 	}

@@ -44,15 +44,37 @@ func (p picture) crop(r region, n int, mul, add float32, mirror bool, out []floa
 		x0, y0 = x0+float64(n-1)*ux, y0+float64(n-1)*uy
 		ux, uy = -ux, -uy
 	}
+	lastX, lastY := float64(p.w-1), float64(p.h-1)
 	o := 0
 	for row := range n {
 		x, y := x0+float64(row)*vx, y0+float64(row)*vy
 		for range n {
-			p.sample(x, y, mul, add, out[o:o+3:o+3])
+			if x >= 0 && y >= 0 && x < lastX && y < lastY {
+				p.between(x, y, mul, add, (*[3]float32)(out[o:]))
+			} else {
+				p.sample(x, y, mul, add, out[o:o+3:o+3])
+			}
 			o += 3
 			x, y = x+ux, y+uy
 		}
 	}
+}
+
+// between is sample where all four pixels around the place lie in the picture, which
+// is nearly everywhere: this is the work of the pass beside the models.
+func (p picture) between(x, y float64, mul, add float32, out *[3]float32) {
+	ix, iy := int(x), int(y)
+	dx, dy := float32(x-float64(ix)), float32(y-float64(iy))
+	at := 3 * (iy*p.w + ix)
+	a, c := (*[6]byte)(p.pix[at:]), (*[6]byte)(p.pix[at+3*p.w:])
+	a0, a1, a2 := float32(a[0]), float32(a[1]), float32(a[2])
+	c0, c1, c2 := float32(c[0]), float32(c[1]), float32(c[2])
+	top0, low0 := a0+(float32(a[3])-a0)*dx, c0+(float32(c[3])-c0)*dx
+	top1, low1 := a1+(float32(a[4])-a1)*dx, c1+(float32(c[4])-c1)*dx
+	top2, low2 := a2+(float32(a[5])-a2)*dx, c2+(float32(c[5])-c2)*dx
+	out[0] = (top0+(low0-top0)*dy)*mul + add
+	out[1] = (top1+(low1-top1)*dy)*mul + add
+	out[2] = (top2+(low2-top2)*dy)*mul + add
 }
 
 // sample reads the picture between its pixels; (0, 0) is the centre of the first.

@@ -66,7 +66,7 @@ func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]si
 		return nil
 	}
 	err = ahead(ctx, look, func(ctx context.Context, alloc func(int) []byte, give func(media.Frame) error) error {
-		return media.Glance(ctx, src, info, every, scoutSide, func(f media.Frame) error {
+		return media.Survey(ctx, src, info, every, scoutSide, func(f media.Frame) error {
 			f.Pix = append(alloc(len(f.Pix))[:0], f.Pix...) // valid only inside this call
 			return give(f)
 		})
@@ -102,34 +102,64 @@ func thumbnailOf(p picture) thumbnail {
 	return t
 }
 
+// How far the scene may have moved between two looks, in pixels of a thumbnail, and
+// the most that one pixel counts.
+const (
+	shiftX, shiftY = 40, 8
+	shiftMost      = 24
+)
+
 // shiftFrom tells how far the scene moved since an earlier picture, in widths:
 // the whole shift with the smallest mean difference, where big differences
-// (people) count for little.
+// (people) count for little. Of equals, as on a blank wall, it is the smallest shift.
 func (t thumbnail) shiftFrom(old thumbnail) (dx, dy float64) {
 	if old.w != t.w || old.h != t.h {
 		return 0, 0
 	}
-	const reachX, reachY, most = 40, 8, 24
+	// Most shifts are seen to be worse than one of few before all rows are compared,
+	// the sooner the better that one is: the search begins where a pan would lie.
+	bound := math.Inf(1)
+	for sx := -shiftX; sx <= shiftX; sx++ {
+		bound = min(bound, t.difference(old, sx, 0, bound))
+	}
 	best := math.Inf(1)
-	for sy := -reachY; sy <= reachY; sy++ {
-		for sx := -reachX; sx <= reachX; sx++ {
-			sum, n := 0, 0
-			for y := max(0, sy); y < min(t.h, t.h+sy); y += 2 {
-				a, b := t.lum[y*t.w:(y+1)*t.w], old.lum[(y-sy)*t.w:(y-sy+1)*t.w]
-				for x := max(0, sx); x < min(t.w, t.w+sx); x++ {
-					d := int(a[x]) - int(b[x-sx])
-					sum += min(max(d, -d), most)
-					n++
-				}
-			}
-			if n == 0 {
-				continue
-			}
-			// Of equals, as on a blank wall, the smallest shift.
-			if m := float64(sum)/float64(n) + 0.002*(math.Abs(float64(sx))+math.Abs(float64(sy))); m < best {
+	for sy := -shiftY; sy <= shiftY; sy++ {
+		for sx := -shiftX; sx <= shiftX; sx++ {
+			if m := t.difference(old, sx, sy, min(best, bound)); m < best && m <= bound {
 				best, dx, dy = m, float64(sx), float64(sy)
 			}
 		}
 	}
 	return dx / float64(t.w), dy / float64(t.w)
 }
+
+// difference is the mean difference under a shift, with a little for its size; once
+// it is seen to be above bound, anything above it.
+func (t thumbnail) difference(old thumbnail, sx, sy int, bound float64) float64 {
+	from, to := max(0, sx), min(t.w, t.w+sx)
+	first, last := max(0, sy), min(t.h, t.h+sy)
+	n := (to - from) * ((last - first + 1) / 2)
+	if n <= 0 {
+		return math.Inf(1)
+	}
+	size := 0.002 * (math.Abs(float64(sx)) + math.Abs(float64(sy)))
+	sum := 0
+	for y := first; y < last; y += 2 {
+		a, b := t.lum[y*t.w+from:y*t.w+to], old.lum[(y-sy)*t.w+from-sx:(y-sy)*t.w+to-sx]
+		for x, v := range a {
+			sum += int(capped[int(v)-int(b[x])+255])
+		}
+		if float64(sum)/float64(n)+size > bound {
+			return math.Inf(1)
+		}
+	}
+	return float64(sum)/float64(n) + size
+}
+
+// capped is the amount of a difference of two bytes, at most shiftMost; 255 is none.
+var capped = func() (c [511]uint8) {
+	for i := range c {
+		c[i] = uint8(min(max(i-255, 255-i), shiftMost))
+	}
+	return c
+}()

@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"math"
+
+	"fastbowlinglab/shared/media"
+)
 
 // target is the way of the bowler through the clip, as the pass uses it: where
 // to look in a frame, and what is too far away to be the same person.
@@ -57,6 +61,14 @@ func (g target) at(t float64) (r region, gap float64, ok bool) {
 		gap = min(t-a.Time, b.Time-t)
 	}
 	return r, gap, true
+}
+
+// window is when the bowler is looked for; no picture is needed outside it.
+func (g target) window() *media.Window {
+	if n := len(g.Seen); n > 0 {
+		return &media.Window{From: g.Seen[0].Time - beforeFirst, To: g.Seen[n-1].Time + afterLast}
+	}
+	return &media.Window{From: 1, To: 0}
 }
 
 // beyond carries the way on past its end i, with j the sighting beside it.

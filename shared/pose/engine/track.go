@@ -73,7 +73,7 @@ type tracker struct {
 // run decodes ahead of the observer.
 func (t *tracker) run(ctx context.Context, src string) error {
 	err := ahead(ctx, t.take, func(ctx context.Context, alloc func(int) []byte, give func(media.Frame) error) error {
-		opt := media.Options{MaxSide: t.state.Target.Side, Seen: t.state.Next, LastSeen: t.state.Time, Alloc: alloc}
+		opt := media.Options{MaxSide: t.state.Target.Side, Seen: t.state.Next, LastSeen: t.state.Time, Alloc: alloc, Window: t.state.Target.window()}
 		return media.Frames(ctx, src, t.info, opt, give)
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (t *tracker) take(f media.Frame) error {
 func (t *tracker) settle(n int, last bool) error {
 	fixed := t.state.fixed()
 	bodies := repair(fixed, t.pending)
-	c := pose.Chunk{Index: t.index, Width: t.info.Width, Height: t.info.Height, Last: last, Frames: make([]pose.Frame, 0, n)}
+	c := pose.Chunk{Index: t.index, Width: t.info.Width, Height: t.info.Height, Mirrored: t.info.Mirrored, Last: last, Frames: make([]pose.Frame, 0, n)}
 	before := append([]pose.Frame{}, t.state.Before...)
 	for i := range n {
 		f := t.frame(t.pending[i], bodies[i])

@@ -1,0 +1,257 @@
+package media
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sort"
+	"strconv"
+	"sync"
+
+	"fastbowlinglab/shared/fault"
+)
+
+// keptBytes bounds the pictures of one clip that are kept for its next reader: 380
+// frames scaled to 1280 x 720. They lie in a file that has no name any more, so
+// that they end with the process however it ends, and mostly in the system's
+// cache: more would come to be written to a disk that is slower than a decoder.
+const keptBytes = 512 << 20
+
+// kept is what one survey of a clip leaves for those who read it next.
+type kept struct {
+	mu    sync.Mutex
+	known bool
+	start float64 // of the first frame, in the container's time
+
+	times []float64 // of every frame, from the first one on
+	raw   []int32   // its picture's place among those kept
+
+	format        pixelFormat // of the pictures kept
+	width, height int         // as stored, before the turn
+	scaled        bool
+	frame         int64    // bytes of a picture
+	file          *os.File // nil when none are kept
+	stored        int64    // bytes written
+	failed        error    // why they are no use
+}
+
+// pixelFormat is a planar format of ffmpeg, with the bytes of a sample and by how
+// many times the two planes of colour are smaller each way.
+type pixelFormat struct {
+	name          string
+	bytes         int64
+	small, small2 int // across, down
+}
+
+var pixelFormats = map[string]pixelFormat{}
+
+func init() {
+	for _, f := range []pixelFormat{
+		{"yuv420p", 1, 2, 2}, {"yuvj420p", 1, 2, 2}, {"yuv420p10le", 2, 2, 2},
+		{"yuv422p", 1, 2, 1}, {"yuvj422p", 1, 2, 1}, {"yuv422p10le", 2, 2, 1},
+		{"yuv444p", 1, 1, 1}, {"yuvj444p", 1, 1, 1},
+	} {
+		pixelFormats[f.name] = f
+	}
+}
+
+// size is the bytes of a picture.
+func (f pixelFormat) size(w, h int) int64 {
+	cw, ch := (w+f.small-1)/f.small, (h+f.small2-1)/f.small2
+	return f.bytes * (int64(w)*int64(h) + 2*int64(cw)*int64(ch))
+}
+
+// plan decides whether pictures are kept, and how large. Without a file to keep
+// them in none are: they are a saving, not a need.
+func (k *kept) plan(info Info, maxSide int) {
+	f, ok := pixelFormats[info.pixels]
+	if !ok || info.Interlaced || !ranges[info.colourRange] || !matrices[info.matrix] {
+		return
+	}
+	k.format, k.width, k.height, k.scaled = f, info.CodedWidth, info.CodedHeight, false
+	if max(info.Width, info.Height, info.CodedWidth, info.CodedHeight) > maxSide {
+		w, h := info.FitSide(maxSide)
+		if info.Turn.sideways() {
+			w, h = h, w
+		}
+		k.width, k.height, k.scaled = w+w%2, h+h%2, true
+	}
+	k.frame = f.size(k.width, k.height)
+	if info.Frames <= 0 || k.frame*int64(info.Frames) > keptBytes {
+		return
+	}
+	file, err := os.CreateTemp("", "frames-*")
+	if err != nil {
+		return
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		file.Close()
+		return
+	}
+	k.file = file
+}
+
+func (k *kept) keeping() bool { return k.file != nil }
+
+// store copies pictures from r until it ends, whether or not they can be kept.
+func (k *kept) store(r *os.File) {
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := stalling{r}.Read(buf)
+		if k.failed == nil && n > 0 {
+			if k.stored += int64(n); k.stored > keptBytes {
+				k.failed = errors.New("more pictures than were to be expected")
+			} else if _, werr := k.file.Write(buf[:n]); werr != nil {
+				k.failed = werr
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// begin notes the time of the first frame.
+func (k *kept) begin(at float64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.start, k.known = at, true
+}
+
+// startOf gives the time of the clip's first frame, once it is known.
+func (k *kept) startOf() (float64, bool) {
+	if k == nil {
+		return 0, false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.start, k.known
+}
+
+// forget drops frames and pictures, and keeps the start.
+func (k *kept) forget() {
+	if k.file != nil {
+		k.file.Close()
+	}
+	k.times, k.raw, k.file, k.stored, k.failed = nil, nil, nil, 0, nil
+}
+
+func (k *kept) release() { k.forget() }
+
+// surveyed reports whether the clip's frames are known.
+func (k *kept) surveyed() bool { return k != nil && len(k.times) > 0 }
+
+// complete reports whether the picture of every frame is kept.
+func (k *kept) complete() bool {
+	return k != nil && k.file != nil && k.failed == nil && len(k.raw) > 0 &&
+		k.stored%k.frame == 0 && int64(k.raw[len(k.raw)-1]) < k.stored/k.frame
+}
+
+// holds reports whether every picture is kept at least as large as wanted.
+func (k *kept) holds(info Info, maxSide int) bool {
+	w, h := info.FitSide(maxSide)
+	return k.complete() && (!k.scaled || max(w, h) <= max(k.width, k.height))
+}
+
+// within gives the frames from seen on that lie in the window: first to last,
+// exclusive.
+func (k *kept) within(seen int, window *Window) (first, last int) {
+	if window == nil {
+		return seen, len(k.times)
+	}
+	first = sort.SearchFloat64s(k.times, window.From)
+	last = sort.Search(len(k.times), func(i int) bool { return k.times[i] > window.To })
+	first = max(first, seen)
+	return first, max(first, last)
+}
+
+// at is the frame that is shown at or first after a time, or the last one.
+func (k *kept) at(t float64) int {
+	return min(sort.SearchFloat64s(k.times, t), len(k.times)-1)
+}
+
+// asInput describes the kept pictures as if they were the clip.
+func (k *kept) asInput(info Info) Info {
+	info.CodedWidth, info.CodedHeight = k.width, k.height
+	return info
+}
+
+// pictures reads frames first to last, exclusive, from those kept.
+func (k *kept) pictures(ctx context.Context, info Info, opt Options, first, last int, fn func(Frame) error) error {
+	w, h := info.FitSide(opt.MaxSide)
+	d := decoding{width: w, height: h, untimed: true, alloc: opt.Alloc}
+	filters, err := d.filters(ctx, k.asInput(info))
+	if err != nil {
+		return err
+	}
+	from, to := int64(k.raw[first]), int64(k.raw[last-1])+1
+	if _, err := k.file.Seek(from*k.frame, io.SeekStart); err != nil {
+		return fmt.Errorf("read the pictures kept: %w", err)
+	}
+	args := []string{"-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "pipe", "-nofind_stream_info",
+		"-f", "rawvideo", "-pixel_format", k.format.name, "-video_size", fmt.Sprintf("%dx%d", k.width, k.height), "-framerate", "25",
+		"-i", "pipe:0", "-frames:v", strconv.FormatInt(to-from, 10), "-filter_threads", "1",
+		"-vf", info.colours() + filters}
+	p, err := start(ctx, k.file, 0, "ffmpeg", append(args, rgbOutput...)...)
+	if err != nil {
+		return err
+	}
+	next, i, stopped := first, from, false
+	err = p.finish(ctx, d.readPictures(p, func(pix []byte) error {
+		defer func() { i++ }()
+		if next == last || int64(k.raw[next]) != i {
+			return nil // doubled, or going backward
+		}
+		f := Frame{Index: next, Time: k.times[next], Width: w, Height: h, Pix: pix}
+		next++
+		if err := fn(f); err != nil {
+			stopped = errors.Is(err, ErrStop)
+			return err
+		}
+		if pulse := PulseOf(ctx); pulse != nil {
+			pulse()
+		}
+		return nil
+	}))
+	switch {
+	case err != nil:
+		return err
+	case stopped:
+		return ErrStop
+	case next < last:
+		return fault.New(fault.Transient, "of the pictures kept, frame %d could not be read", next)
+	}
+	return nil
+}
+
+// ranges and matrices are the colours that raw pictures can be told to have.
+var (
+	ranges   = map[string]bool{"": true, "unknown": true, "tv": true, "pc": true}
+	matrices = map[string]bool{"": true, "unknown": true, "bt709": true, "smpte170m": true, "bt470bg": true, "bt2020nc": true}
+)
+
+// colours tells the filters what raw pictures do not say themselves.
+func (i Info) colours() string {
+	orUnknown := func(s string) string { return cmp.Or(s, "unknown") }
+	return fmt.Sprintf("setparams=range=%s:colorspace=%s,", orUnknown(i.colourRange), orUnknown(i.matrix))
+}
+
+// settle makes the time of the clip's first frame known.
+func (s *source) settle(ctx context.Context, info *Info) error {
+	if !math.IsNaN(info.Start) {
+		return nil
+	}
+	if at, ok := info.kept.startOf(); ok {
+		info.Start = at
+		return nil
+	}
+	if err := s.findStart(ctx, info); err != nil {
+		return err
+	}
+	info.kept.begin(info.Start)
+	return nil
+}

@@ -1,0 +1,202 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"fastbowlinglab/shared/reason"
+)
+
+// Survey decodes the whole clip once. It calls fn for about one frame in every so
+// many seconds, in order, at most maxSide pixels on its longer side; Index counts
+// the frames given, and Pix is valid only inside the call. It returns a *Refusal
+// as Frames does.
+//
+// Of an Info that keeps (see Open) it keeps every frame's time, and the pictures as
+// they were decoded, scaled down to maxSide, if they fit into keptBytes.
+func Survey(ctx context.Context, src string, info Info, every float64, maxSide int, fn func(Frame) error) error {
+	return with(ctx, src, func(s *source) error {
+		w, h := info.FitSide(maxSide)
+		d := decoding{width: w, height: h, every: every}
+		k := info.kept
+		if k == nil { // nobody will ask again: count, and forget
+			k = &kept{}
+			defer k.release()
+		}
+		k.forget()
+		if info.kept != nil {
+			k.plan(info, maxSide)
+		}
+		c := counter{info: info, w: w, h: h, fn: fn, last: math.Inf(-1)}
+		if err := s.survey(ctx, info, d, k, c.take); err != nil || c.stopped {
+			k.forget()
+			return err
+		}
+		info.Start = k.start
+		return s.checkCount(ctx, info, len(k.times))
+	})
+}
+
+// survey runs one decoder for three readers: the looks on standard output with
+// their times on descriptor 3, the times of all frames on 4, and, if they are to
+// be kept, all pictures on 5.
+func (s *source) survey(ctx context.Context, info Info, d decoding, k *kept, fn func(float64, []byte) error) error {
+	graph, err := d.surveyGraph(ctx, info, k)
+	if err != nil {
+		return err
+	}
+	args := append(s.decoderArgs(info, d), "-filter_complex_threads", "1", "-filter_complex", graph, "-map", "[looks]")
+	args = append(args, rgbOutput...)
+	sides := 2
+	if k.keeping() {
+		sides = 3
+		args = append(args, "-map", "[all]", "-map_metadata", "-1", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", k.format.name, "pipe:5")
+	}
+	ctx, tooLong := context.WithCancelCause(ctx)
+	defer tooLong(nil)
+	p, err := start(ctx, nil, sides, "ffmpeg", args...)
+	if err != nil {
+		return err
+	}
+	// The readers drain their pipes whatever happens, or the decoder would wait for
+	// them; they end when it does.
+	counted, stored := make(chan error, 1), make(chan struct{})
+	go func() {
+		err := k.count(timesOf(p.sides[1], info), info)
+		if err != nil {
+			tooLong(err) // ends the decoder
+		}
+		counted <- err
+	}()
+	go func() {
+		defer close(stored)
+		if k.keeping() {
+			k.store(p.sides[2])
+		}
+	}()
+	err = d.read(p, info, pulsing(ctx, fn))
+	if !errors.Is(err, io.EOF) {
+		err = p.finish(ctx, err) // closes the pipes
+		<-stored
+		<-counted
+	} else {
+		<-stored
+		<-counted
+		err = p.finish(ctx, err)
+	}
+	var refused *Refusal
+	if errors.As(context.Cause(ctx), &refused) {
+		return refused
+	}
+	return err
+}
+
+// surveyGraph is the filter graph of a survey.
+func (d decoding) surveyGraph(ctx context.Context, info Info, k *kept) (string, error) {
+	before := ""
+	if info.Interlaced {
+		before = deinterlace + ","
+		info.Interlaced = false
+	}
+	looks, err := d.filters(ctx, info)
+	if err != nil {
+		return "", err
+	}
+	g := fmt.Sprintf("[0:%d]%ssplit[a][b];[a]%s[looks];[b]%s", info.Stream, before, looks, tellTimes(4))
+	if !k.keeping() {
+		return g + ",nullsink", nil
+	}
+	// Of the decoder's own format, so that whoever reads what was kept reads what was
+	// decoded; a part of another shape is fitted in.
+	f := []string{g}
+	f = append(f, fit(info, k.width, k.height), "format="+k.format.name, fmt.Sprintf("pad=%d:%d:-1:-1", k.width, k.height))
+	return strings.Join(f, ",") + "[all]", nil
+}
+
+// count reads the times of all frames.
+func (k *kept) count(t *times, info Info) error {
+	last := math.Inf(-1)
+	for raw := int32(0); ; raw++ {
+		at, err := t.next()
+		if errors.Is(err, errNoTime) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if raw == 0 {
+			k.begin(at)
+		}
+		x := math.Round((at-k.start)*1e6) / 1e6
+		if x < last+0.5e-6 {
+			continue // doubled, or going backward: see counter
+		}
+		if err := info.limits.checkGoing(len(k.times), x); err != nil {
+			return err
+		}
+		k.times, k.raw, last = append(k.times, x), append(k.raw, raw), x
+	}
+}
+
+// reread gives the frames of a survey once more, in order: those within window from
+// the pictures kept, or decoded again; the others without a picture.
+func (s *source) reread(ctx context.Context, info Info, opt Options, fn func(Frame) error) error {
+	k := info.kept
+	w, h := info.FitSide(opt.MaxSide)
+	first, last := k.within(opt.Seen, opt.Window)
+	blank := func(from, to int) error {
+		for i := from; i < to; i++ {
+			if err := fn(Frame{Index: i, Time: k.times[i], Width: w, Height: h}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := blank(opt.Seen, first)
+	if err == nil && last > first {
+		if k.holds(info, opt.MaxSide) {
+			err = k.pictures(ctx, info, opt, first, last, fn)
+		} else {
+			err = s.again(ctx, info, opt, first, last, fn)
+		}
+	}
+	if err == nil {
+		err = blank(max(last, opt.Seen), len(k.times))
+	}
+	if errors.Is(err, ErrStop) {
+		return nil
+	}
+	return err
+}
+
+// again decodes frames first to last, exclusive, from the clip.
+func (s *source) again(ctx context.Context, info Info, opt Options, first, last int, fn func(Frame) error) error {
+	o := Options{MaxSide: opt.MaxSide, Alloc: opt.Alloc, Seen: first}
+	if first > 0 {
+		o.LastSeen = info.kept.times[first-1]
+	}
+	n, stopped := first, false
+	err := s.stream(ctx, info, o, func(f Frame) error {
+		n = f.Index + 1
+		err := fn(f)
+		stopped = errors.Is(err, ErrStop)
+		if err == nil && n == last {
+			return ErrStop
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case stopped:
+		return ErrStop
+	case n < last:
+		return refuse(reason.MediaUnreadable, "frame %s of %d cannot be found again", strconv.Itoa(n), len(info.kept.times))
+	}
+	return nil
+}
