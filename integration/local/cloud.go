@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +27,7 @@ import (
 	"fastbowlinglab/integration/local/pump"
 	"fastbowlinglab/integration/stepfn"
 	"fastbowlinglab/integration/web"
+	"fastbowlinglab/shared/names"
 )
 
 // Prepare makes sure that this process can keep its state in dir. Call it first
@@ -301,7 +303,14 @@ func (c *Cloud) sources(context.Context) error {
 			c.running.Go(func() { c.schedule(ctx, f, every) })
 		}
 	}
-	return nil
+	if !c.has(names.FnNightly) || c.cfg.Schedules[names.FnNightly] < 0 { // the first: a cloud with functions of its own
+		return nil
+	}
+	return c.timetable(ctx)
+}
+
+func (c *Cloud) has(function string) bool {
+	return slices.ContainsFunc(c.cfg.Functions, func(f names.Function) bool { return f.Name == function })
 }
 
 // Wait returns nil when ctx ends, or an error when the database has died:
