@@ -86,6 +86,11 @@ func (d Deps) stillHere(ctx context.Context, route, athleteID string) error {
 	if accessOf(route) != names.AccessAthlete || route == "DELETE /v1/me" || route[:4] == "GET " {
 		return nil
 	}
+	return d.notErased(ctx, athleteID)
+}
+
+// notErased refuses an athlete who has asked to be deleted.
+func (d Deps) notErased(ctx context.Context, athleteID string) error {
 	e, err := d.Erasures.Look(ctx, athleteID)
 	if err != nil || e.State == erasure.None {
 		return err

@@ -92,7 +92,15 @@ func (d Deps) grant(ctx context.Context, r request) (answer, error) {
 	case strings.TrimSpace(in.Reason) == "" || utf8.RuneCountInString(in.Reason) > maxReasonRunes:
 		return answer{}, invalid("reason: 1 to %d characters; it stays in the ledger", maxReasonRunes)
 	}
-	e, err := d.Ledger.Enter(ctx, credit.Grant{AthleteID: in.AthleteID, Credits: in.Credits, Reason: in.Reason, Operator: r.Athlete, Key: key})
+	g := credit.Grant{AthleteID: in.AthleteID, Credits: in.Credits, Reason: in.Reason, Operator: r.Athlete, Key: key}
+	known, err := d.Ledger.Granted(ctx, g) // a repeat is answered as ever
+	if err == nil && !known {
+		err = d.notErased(ctx, in.AthleteID)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	e, err := d.Ledger.Enter(ctx, g)
 	if err != nil {
 		return answer{}, err
 	}

@@ -59,6 +59,16 @@ func (d Deps) paymentEvent(ctx context.Context, r request) (answer, error) {
 		return answer{}, invalid("payment_id, athlete_id: 1 to %d bytes", maxIDBytes)
 	}
 	sum := sha256.Sum256(msg.Body)
+	// Of a payment that is known, the rest may be told: its row knows the pseudonym.
+	// A new one would open a ledger under the name that was deleted; the shop is
+	// told, and gives the money back.
+	known, err := d.Ledger.Paid(ctx, in.PaymentID)
+	if err == nil && !known && in.AthleteID != "" {
+		err = d.notErased(ctx, in.AthleteID)
+	}
+	if err != nil {
+		return answer{}, err
+	}
 	_, err = d.Ledger.Pay(ctx, credit.PaymentEvent{EventID: msg.ID, BodyHash: hex.EncodeToString(sum[:]), Kind: in.Type,
 		PaymentID: in.PaymentID, AthleteID: in.AthleteID, Credits: in.Credits})
 	switch {

@@ -132,10 +132,19 @@ func decodeBody(b []byte, into any) error {
 	return nil
 }
 
-// noBody accepts an empty body or an empty object.
+// noBody accepts an empty body or an empty object. An object with anything in it
+// is another request than the one that this route takes.
 func noBody(b []byte) error {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil
+	}
+	var members map[string]json.RawMessage
+	if err := strict(b, nil); err != nil {
+		return err
+	}
+	if json.Unmarshal(b, &members) == nil && len(members) > 0 {
+		return problem{Status: http.StatusUnprocessableEntity, Code: "validation_failed", Title: "Some fields are not acceptable.",
+			More: map[string]any{"errors": []analysis.FieldError{{Field: "body", Detail: "must be empty, or an empty object"}}}}
 	}
 	return decodeBody(b, &struct{}{})
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // rerun analyses the clips of an analysis that has ended once more, for a credit
-// of its own. The clips are those that were pinned; nothing is uploaded.
+// of its own. The clips are those that were pinned; nothing is uploaded. As a
+// confirm's, the answer is the same however late.
 func (d Deps) rerun(ctx context.Context, r request) (answer, error) {
 	key, err := r.idempotencyKey()
 	if err != nil {
@@ -40,5 +41,5 @@ func (d Deps) rerun(ctx context.Context, r request) (answer, error) {
 			return answer{}, err
 		}
 	}
-	return answer{Status: http.StatusCreated, Body: created{row.AnalysisID, row.Status, []upload{}}}, nil
+	return answer{Status: http.StatusCreated, Body: created{row.AnalysisID, analysis.Queued, []upload{}}}, nil
 }

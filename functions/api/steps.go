@@ -18,7 +18,8 @@ type standing struct {
 
 // confirm pins the clips, queues the analysis and starts its execution. Each
 // step can be repeated: a lost answer, or a crash between two of them, is
-// repaired by confirming again.
+// repaired by confirming again. The answer says what the confirm did, and so is
+// the same however late: the status is GET's to tell.
 func (d Deps) confirm(ctx context.Context, r request) (answer, error) {
 	if err := noBody(r.Body); err != nil {
 		return answer{}, err
@@ -44,7 +45,7 @@ func (d Deps) confirm(ctx context.Context, r request) (answer, error) {
 			return answer{}, err
 		}
 	}
-	return answer{Status: http.StatusAccepted, Body: standing{row.AnalysisID, row.Status, reason.Code(row.Reason)}}, nil
+	return answer{Status: http.StatusAccepted, Body: standing{AnalysisID: row.AnalysisID, Status: analysis.Queued}}, nil
 }
 
 // cancel ends an analysis that no worker has claimed, with a refund.

@@ -50,7 +50,7 @@ type verdict struct {
 
 var (
 	taken      = verdict{http.StatusOK, "taken"}
-	again      = verdict{http.StatusOK, "taken before"}
+	another    = verdict{http.StatusUnprocessableEntity, "another message had this id"}
 	lost       = verdict{http.StatusConflict, "lost"} // another owner has the job by now
 	refused    = verdict{http.StatusUnauthorized, "refused"}
 	unreadable = verdict{http.StatusBadRequest, "unreadable"}
@@ -95,11 +95,13 @@ func (d Deps) take(ctx context.Context, log *slog.Logger, ev events.APIGatewayV2
 	if err != nil {
 		return unreadable, err
 	}
-	if seen, err := d.Seen.Has(ctx, msg.ID); err != nil || seen {
-		if err != nil {
-			return failed, err
-		}
-		return again, nil
+	switch seen, err := d.Seen.Has(ctx, msg.ID, msg.Body); {
+	case err != nil:
+		return failed, err
+	case seen == SeenOther:
+		return another, nil
+	case seen == SeenSame: // the answer is that of the first time
+		return taken, nil
 	}
 	log = log.With("analysis_id", in.AnalysisID, "attempt", in.Attempt, "fence", in.Fence)
 	job, err := d.Jobs.Complete(ctx, posejob.Lease{AnalysisID: in.AnalysisID, Attempt: in.Attempt, Fence: in.Fence}, in.Result)
@@ -115,7 +117,7 @@ func (d Deps) take(ctx context.Context, log *slog.Logger, ev events.APIGatewayV2
 		}
 	}
 	log.InfoContext(ctx, "result taken", "verdict", in.Result.Verdict, "reason", in.Result.Reason)
-	if err := d.Seen.Put(ctx, msg.ID, msg.At.Add(callback.Remember)); err != nil {
+	if err := d.Seen.Put(ctx, msg.ID, msg.Body, msg.At.Add(callback.Remember)); err != nil {
 		log.WarnContext(ctx, "the message's id was not noted; a copy would change nothing", "detail", err.Error())
 	}
 	return taken, nil
@@ -125,6 +127,9 @@ func (d Deps) take(ctx context.Context, log *slog.Logger, ev events.APIGatewayV2
 // comes from another release, and must not be taken for what it is not.
 func decode(raw []byte) (names.PoseCallback, error) {
 	var in names.PoseCallback
+	if err := callback.NoTwins(raw); err != nil {
+		return in, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,8 +93,11 @@ func TestTaken(t *testing.T) {
 			if got := w.Tokens.Get(token2); !got.Closed || got.Output != encode(t, w.result().Result) {
 				t.Errorf("token 2: %+v", got)
 			}
-			if code, state := w.send(t, "m-1", encode(t, w.result()), key, time.Now()); code != 200 || state != "taken before" {
+			if code, state := w.send(t, "m-1", encode(t, w.result()), key, time.Now()); code != 200 || state != "taken" {
 				t.Errorf("the same message again: %d %s", code, state)
+			}
+			if code, _ := w.send(t, "m-1", encode(t, w.result())+" ", key, time.Now()); code != 422 {
+				t.Errorf("other bytes under the same id: %d, want 422", code)
 			}
 			if code, state := w.send(t, "m-2", encode(t, w.result()), key, time.Now()); code != 200 || state != "taken" {
 				t.Errorf("the same result in another message: %d %s", code, state)
@@ -163,6 +167,7 @@ func TestRefused(t *testing.T) {
 		"NoJSON":         {"result", current, now, nil, 400},
 		"UnknownMember":  {good[:len(good)-1] + `,"more":1}`, current, now, nil, 400},
 		"ForeignResult":  {encode(t, foreign), current, now, nil, 400},
+		"Twins":          {strings.Replace(good, `{"analysis_id":`, `{"analysis_id":"an-other","analysis_id":`, 1), current, now, nil, 400},
 		"NoFence":        {encode(t, names.PoseCallback{Run: w.Run, Result: w.result().Result}), current, now, nil, 400},
 		"RejectNoReason": {encode(t, names.PoseCallback{Run: w.Run, Fence: 1, Result: names.VerdictOut{Verdict: names.VerdictReject}}), current, now, nil, 400},
 		"BadBase64":      {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { e.IsBase64Encoded, e.Body = true, "%" }, 400},
@@ -188,5 +193,38 @@ func TestRefused(t *testing.T) {
 	w.deps.Keys = keys{err: errors.New("away")}
 	if code, _ := w.send(t, "k", good, current, now); code != 503 {
 		t.Errorf("without keys: %d, want 503", code)
+	}
+}
+
+// 20 at once, and an hour later: one result, the same answer.
+func TestRepeatedCallbacks(t *testing.T) {
+	w := claimed(t)
+	body, now := encode(t, w.result()), time.Now()
+	type answer struct {
+		code  int
+		state string
+	}
+	answers := make(chan answer, 20)
+	for range 20 {
+		go func() {
+			code, state := w.send(t, "m", body, current, now)
+			answers <- answer{code, state}
+		}()
+	}
+	for range 20 {
+		if a := <-answers; a != (answer{200, "taken"}) {
+			t.Errorf("in parallel: %+v", a)
+		}
+	}
+	before := w.Job()
+	w.deps.Now = func() time.Time { return now.Add(time.Hour) }
+	if code, state := w.send(t, "m", body, current, now.Add(time.Hour)); code != 200 || state != "taken" {
+		t.Errorf("an hour later: %d %s", code, state)
+	}
+	if code, _ := w.send(t, "m", body, current, now); code != 401 {
+		t.Errorf("the old bytes, an hour later: %d", code)
+	}
+	if after := w.Job(); encode(t, after) != encode(t, before) {
+		t.Errorf("the job changed: %+v, then %+v", before, after)
 	}
 }

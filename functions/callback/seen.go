@@ -2,6 +2,8 @@ package callback
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"time"
@@ -30,8 +32,23 @@ func seenKey(id string) types.AttributeValue {
 	return &types.AttributeValueMemberS{Value: "callback#pose#" + id}
 }
 
+// Sight is what Has finds.
+type Sight int
+
+// The sights: never, with the same bytes, with others.
+const (
+	SeenNever Sight = iota
+	SeenSame
+	SeenOther
+)
+
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
 // Has tells whether a message's effect stands already.
-func (s Seen) Has(ctx context.Context, id string) (bool, error) {
+func (s Seen) Has(ctx context.Context, id string, body []byte) (Sight, error) {
 	yes := true
 	var out *dynamodb.GetItemOutput
 	err := s.Retry.Do(ctx, func() (err error) {
@@ -40,16 +57,24 @@ func (s Seen) Has(ctx context.Context, id string) (bool, error) {
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("look for message %s: %w", id, err)
+		return SeenNever, fmt.Errorf("look for message %s: %w", id, err)
 	}
-	return out.Item != nil, nil
+	if out.Item == nil {
+		return SeenNever, nil
+	}
+	was, ok := out.Item["hash"].(*types.AttributeValueMemberS)
+	if ok && was.Value != digest(body) { // one noted by an earlier release has none
+		return SeenOther, nil
+	}
+	return SeenSame, nil
 }
 
 // Put remembers a message until a time.
-func (s Seen) Put(ctx context.Context, id string, until time.Time) error {
+func (s Seen) Put(ctx context.Context, id string, body []byte, until time.Time) error {
 	err := s.Retry.Do(ctx, func() error {
 		_, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.Table, Item: map[string]types.AttributeValue{
-			"effect": seenKey(id), "expires_at": &types.AttributeValueMemberN{Value: strconv.FormatInt(until.Unix(), 10)}}})
+			"effect": seenKey(id), "hash": &types.AttributeValueMemberS{Value: digest(body)},
+			"expires_at": &types.AttributeValueMemberN{Value: strconv.FormatInt(until.Unix(), 10)}}})
 		return err
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -14,6 +13,7 @@ import (
 
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/txn"
 )
 
@@ -41,7 +41,7 @@ func (s Store) Pay(ctx context.Context, e PaymentEvent) (Payment, error) {
 		select {
 		case <-ctx.Done():
 			return Payment{}, fmt.Errorf("payment event: %w", ctx.Err())
-		case <-time.After(time.Duration(rand.IntN(5+5*min(round, 10))) * time.Millisecond):
+		case <-time.After(time.Duration(retry.DefaultRand()*float64(5+5*min(round, 10))) * time.Millisecond):
 		}
 	}
 	return Payment{}, fault.New(fault.Transient, "payment event: others wrote first, %d times", maxRounds)
@@ -98,6 +98,24 @@ func (s Store) effect(ctx context.Context, key string, into any) error {
 		return fmt.Errorf("decode %s: %w", key, err)
 	}
 	return nil
+}
+
+// Paid reports whether anything is known of a payment.
+func (s Store) Paid(ctx context.Context, paymentID string) (bool, error) {
+	return s.there(ctx, PaymentKey(paymentCause(paymentID)))
+}
+
+// Granted reports whether the key of a grant has been used.
+func (s Store) Granted(ctx context.Context, g Grant) (bool, error) {
+	return s.there(ctx, g.markKey())
+}
+
+func (s Store) there(ctx context.Context, effect string) (bool, error) {
+	var row struct {
+		Effect string `dynamodbav:"effect"`
+	}
+	err := s.effect(ctx, effect, &row)
+	return row.Effect != "", err
 }
 
 // balance reads an athlete's balance alone.

@@ -133,6 +133,9 @@ func (g Grant) cause() string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// markKey is the key of the row that remembers the grant.
+func (g Grant) markKey() string { return "grant#" + g.cause() }
+
 func (g Grant) hash() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %q", g.AthleteID, g.Credits, g.Reason))
 	return hex.EncodeToString(sum[:])
@@ -150,7 +153,7 @@ func (s Store) Enter(ctx context.Context, g Grant) (Entry, error) {
 		Effect string    `dynamodbav:"effect"`
 		Hash   string    `dynamodbav:"hash"`
 		At     time.Time `dynamodbav:"at"`
-	}{"grant#" + g.cause(), g.hash(), e.At}
+	}{g.markKey(), g.hash(), e.At}
 	item, err := stamp.MarshalMap(mark)
 	if err != nil {
 		return Entry{}, fmt.Errorf("encode a grant: %w", err)
