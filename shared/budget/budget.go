@@ -1,21 +1,3 @@
-// Package budget spaces the calls that many processes make to one outside
-// service, so that together they stay within its limit. It is the generic cell
-// rate algorithm (GCRA, ITU-T I.371) with its one number, the theoretical
-// arrival time, in a DynamoDB row. It knows nothing of what is called.
-//
-//	b := budget.Store{DB: db, Table: "effects"}
-//	limit := budget.Limit{Rate: 10, Burst: 5} // 10 a second, 5 at once
-//	if err := b.Wait(ctx, "source", limit, 1); err != nil {
-//		return err // *budget.Exhausted: there is no room before ctx ends
-//	}
-//	// call
-//
-// A caller reserves its place in one conditional update and sleeps until it is
-// due, so nobody polls and nobody is overtaken for ever. A place that is not used
-// is lost. Callers space by their own clocks: if two of these differ by at most d,
-// any window of w seconds sees at most Burst + Rate*(w+d) calls. How long a call
-// takes to reach the service counts like a clock: what differs in it adds to d.
-// Limit.MaxSkew turns that round: it says what d a limit of the service bears.
 package budget
 
 import (
@@ -80,11 +62,17 @@ func (e *Exhausted) Error() string {
 }
 
 // Wait reserves room for n calls and returns when they are due. Errors:
-// *Exhausted, at once, if that would be after ctx ends; ctx's own.
+// *Exhausted, at once, if that would be after ctx ends; ctx's own. A ctx without
+// time left takes no place.
 func (s Store) Wait(ctx context.Context, key string, l Limit, n int) error {
 	most := MaxWait
 	if d, ok := ctx.Deadline(); ok {
-		most = time.Until(d)
+		if most = time.Until(d); most <= 0 { // no time left is a value: it takes no place
+			return fmt.Errorf("budget %s: %w", key, context.DeadlineExceeded)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("budget %s: %w", key, err)
 	}
 	at, err := s.Reserve(ctx, key, l, n, most)
 	if err != nil {

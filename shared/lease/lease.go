@@ -1,20 +1,3 @@
-// Package lease lets one process at a time do something, as an authority that
-// all of them share says: a DynamoDB row. A lease has a duration, is renewed
-// while its holder lives, may be taken over once it has run out, and has a fence,
-// a number that rises with every holder. It knows nothing of what it guards.
-//
-//	l, err := store.Acquire(ctx, "import", host, time.Minute)
-//	var held *lease.Held
-//	if errors.As(err, &held) { // held.Owner has it until held.Until
-//		return err
-//	}
-//	err = store.Keep(ctx, l, time.Minute, func(ctx context.Context, l lease.Lease) error {
-//		return importAll(ctx, l.Fence) // ctx ends if the lease is lost
-//	})
-//
-// A lease alone cannot stop a holder that was paused past its end and goes on:
-// whatever it writes must carry the fence. Guard is that condition for a
-// transaction in the same database.
 package lease
 
 import (
@@ -101,10 +84,14 @@ func (s Store) skew() time.Duration {
 }
 
 // Acquire takes the lease of key for d, if it is free or ran out longer than the
-// skew ago. owner is for people. Errors: *Held.
+// skew ago. owner is for people. A ctx without time left takes nothing. Errors:
+// *Held; ctx's own.
 func (s Store) Acquire(ctx context.Context, key, owner string, d time.Duration) (Lease, error) {
 	if key == "" || owner == "" || d <= 0 {
 		return Lease{}, fmt.Errorf("acquire lease %q for %q: needs a key, an owner and a positive duration, got %s", key, owner, d)
+	}
+	if err := left(ctx); err != nil {
+		return Lease{}, fmt.Errorf("acquire lease %s: %w", key, err)
 	}
 	now := s.now()
 	l := Lease{Key: key, Owner: owner, Until: now.Add(d).UTC().Truncate(time.Millisecond), token: rand.Text()}
@@ -121,6 +108,15 @@ func (s Store) Acquire(ctx context.Context, key, owner string, d time.Duration) 
 	}
 	l.Fence = got.Fence
 	return l, nil
+}
+
+// left says why ctx leaves no time to act. No time left is a value: a deadline that
+// has come, though the context's own timer may not have fired yet.
+func left(ctx context.Context) error {
+	if d, ok := ctx.Deadline(); ok && time.Until(d) <= 0 {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // Renew extends the lease to d from now. A lease that ran out and that nobody
