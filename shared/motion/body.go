@@ -90,6 +90,9 @@ func takeFrame(t pose.Track, i int) frame {
 	const margin = 0.1 // landmarks a little outside the picture are extrapolated well
 	w, h := float64(t.Width), float64(t.Height)
 	for k, p := range src.Points {
+		if t.Mirrored {
+			k = pose.Opposite(k) // the athlete's own sides, not those of the mirror image
+		}
 		if !finite(p.X) || !finite(p.Y) || !p.Present() {
 			continue
 		}

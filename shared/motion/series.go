@@ -87,6 +87,9 @@ func (s *study) warnings() []string {
 	return out
 }
 
+// mirrorWarning is for a clip whose file says that it is shown as in a mirror.
+const mirrorWarning = "The camera stored this clip as a mirror image, as selfie cameras do. Left and right are named as they are on the athlete, not as they look in the picture."
+
 // hidden counts the frames without the bowler between first and last sight.
 func (s *study) hidden() int {
 	n, pending, seen := 0, 0, false

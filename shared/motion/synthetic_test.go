@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,17 +239,7 @@ func TestTrueJointsDisturbed(t *testing.T) {
 // TestMirroredTrack turns the right-arm bowler into a left-arm one running left.
 func TestMirroredTrack(t *testing.T) {
 	clean := jointsOf(t, "bowler")
-	m := Analyse(0, each(clean, func(_ int, fr *pose.Frame) {
-		for k := range fr.Points {
-			fr.Points[k].X = float64(clean.Width) - fr.Points[k].X
-		}
-		swapSides(fr, pose.LeftShoulder, pose.Landmarks)
-		swapSides(fr, pose.LeftEar, pose.MouthLeft)
-		swapSides(fr, pose.MouthLeft, pose.LeftShoulder)
-		for k := range 3 {
-			fr.Points[pose.LeftEyeInner+k], fr.Points[pose.RightEyeInner+k] = fr.Points[pose.RightEyeInner+k], fr.Points[pose.LeftEyeInner+k]
-		}
-	}))
+	m := Analyse(0, mirrored(clean))
 	if m.Refused != "" || m.Arm != Left || m.Travel != "left" {
 		t.Fatalf("refused %q, arm %q, travel %q", m.Refused, m.Arm, m.Travel)
 	}
@@ -257,6 +248,36 @@ func TestMirroredTrack(t *testing.T) {
 		a, b := r.Measures[i], m.Measures[i]
 		if a.Name != b.Name || math.Abs(a.Value-b.Value) > 0.11 || math.Abs(a.Band-b.Band) > 0.11 {
 			t.Errorf("mirrored %s at %s: %.2f ± %.2f, want %.2f ± %.2f", a.Name, a.Phase, b.Value, b.Band, a.Value, a.Band)
+		}
+	}
+}
+
+// mirrored is the track of a bowler as a tracker sees him in a mirror.
+func mirrored(t pose.Track) pose.Track {
+	return each(t, func(_ int, fr *pose.Frame) {
+		seen := slices.Clone(fr.Points)
+		for k, p := range seen {
+			p.X = float64(t.Width) - p.X
+			fr.Points[pose.Opposite(k)] = p
+		}
+	})
+}
+
+// TestClipMarkedAsMirrored: a selfie camera's clip that says so. The arm is the
+// athlete's own; what is seen stays as it is in the picture.
+func TestClipMarkedAsMirrored(t *testing.T) {
+	seen := mirrored(jointsOf(t, "bowler"))
+	seen.Mirrored = true
+	c := Analyse(0, seen)
+	if c.Refused != "" || c.Arm != Right || c.Travel != "left" {
+		t.Fatalf("refused %q, arm %q, travel %q; want the right arm, to the left", c.Refused, c.Arm, c.Travel)
+	}
+	if !slices.Contains(c.Warnings, mirrorWarning) {
+		t.Errorf("the report does not say so: %q", c.Warnings)
+	}
+	for _, p := range c.Phases {
+		if p.Name == Release && p.Points[pose.RightWrist].Y > p.Points[pose.LeftWrist].Y {
+			t.Error("at release the wrist above is not named the right one")
 		}
 	}
 }

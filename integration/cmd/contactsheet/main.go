@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/media"
+	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/pose/engine"
 )
@@ -41,6 +42,7 @@ func main() {
 		to      = flag.Int("to", math.MaxInt, "last frame shown")
 		tiles   = flag.Int("tiles", 24, "pictures on the sheet")
 		side    = flag.Int("side", 300, "pixels of one picture")
+		key     = flag.Bool("key", false, "show the frames of the phases, framed, and those about the release")
 		whole   = flag.Bool("whole", false, "show whole frames, not the athlete alone")
 	)
 	flag.Parse()
@@ -48,7 +50,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: contactsheet [flags] clip")
 		os.Exit(2)
 	}
-	s := sheet{tiles: *tiles, side: *side, from: *from, to: *to, whole: *whole}
+	s := sheet{tiles: *tiles, side: *side, from: *from, to: *to, whole: *whole, key: *key}
 	cfg := engine.Config{
 		ModelsDir:  filepath.Join(*modules, "@mediapipe", "pose"),
 		ORTLibrary: filepath.Join(*modules, "onnxruntime-node", "bin", "napi-v6", "linux", "x64", "libonnxruntime.so.1"),
@@ -62,7 +64,7 @@ func main() {
 
 type sheet struct {
 	tiles, side, from, to int
-	whole                 bool
+	whole, key            bool
 }
 
 func (s sheet) run(ctx context.Context, cfg engine.Config, clip, out string) error {
@@ -98,10 +100,16 @@ func (s sheet) run(ctx context.Context, cfg engine.Config, clip, out string) err
 			cpu(own, len(frames)), cpu(decoder, len(frames)), own.Maxrss/1024)
 	}
 	fmt.Println()
+	m := motion.Analyse(0, pose.Track{Width: info.Width, Height: info.Height, Mirrored: info.Mirrored, Frames: frames})
+	say(m)
 	if out == "" {
 		return nil
 	}
-	return s.draw(ctx, clip, info, frames, out)
+	show, framed := s.spread(len(frames)), map[int]bool{}
+	if s.key {
+		show, framed = keyFrames(m, len(frames))
+	}
+	return s.draw(ctx, clip, info, frames, show, framed, out)
 }
 
 // cpu is the processor time spent, in milliseconds a frame.
@@ -109,12 +117,12 @@ func cpu(u syscall.Rusage, frames int) float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6 / float64(max(1, frames))
 }
 
-// draw decodes the clip once more and lays the chosen frames out.
-func (s sheet) draw(ctx context.Context, clip string, info media.Info, frames []pose.Frame, out string) error {
-	first, last := max(0, s.from), min(s.to, len(frames)-1)
-	n := min(s.tiles, last-first+1)
-	if n <= 0 {
-		return fmt.Errorf("no frames from %d to %d", s.from, s.to)
+// draw decodes the clip once more and lays the frames out that are to be shown,
+// in order; those of framed get a white edge.
+func (s sheet) draw(ctx context.Context, clip string, info media.Info, frames []pose.Frame, show []int, framed map[int]bool, out string) error {
+	n := len(show)
+	if n == 0 {
+		return fmt.Errorf("no frames to show: from %d to %d of %d", s.from, s.to, len(frames))
 	}
 	cols := int(math.Ceil(math.Sqrt(float64(n) * 1.6)))
 	rows := (n + cols - 1) / cols
@@ -125,8 +133,12 @@ func (s sheet) draw(ctx context.Context, clip string, info media.Info, frames []
 		if k == n || f.Index >= len(frames) {
 			return media.ErrStop
 		}
-		if f.Index == first+k*(last-first+1)/n {
-			s.tile(img, image.Pt(k%cols*s.side, k/cols*s.side), f, frames[f.Index])
+		if f.Index == show[k] {
+			p := image.Pt(k%cols*s.side, k/cols*s.side)
+			s.tile(img, p, f, frames[f.Index])
+			if framed[f.Index] {
+				edge(img, p, s.side)
+			}
 			k++
 		}
 		return nil

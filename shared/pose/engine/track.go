@@ -48,6 +48,7 @@ func (e *Engine) Track(ctx context.Context, src string, info media.Info, after *
 			s.Chunk = longChunk
 		}
 	}
+	e.side.Store(int64(s.Target.Side))
 	readers, err := e.landmarks.team(e.threads)
 	if err != nil {
 		return fmt.Errorf("track: %w", err)
