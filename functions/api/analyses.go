@@ -81,7 +81,11 @@ func (d Deps) create(ctx context.Context, r request) (answer, error) {
 
 // own reads an analysis of the caller's; anybody else's is not found.
 func (d Deps) own(ctx context.Context, r request) (analysis.Row, error) {
-	row, err := d.Life.Get(ctx, r.PathParameters["analysis_id"])
+	id := r.PathParameters["analysis_id"]
+	if !analysis.WellFormed(id) {
+		return analysis.Row{}, errNotFound
+	}
+	row, err := d.Life.Get(ctx, id)
 	if err != nil {
 		return analysis.Row{}, err
 	}

@@ -129,7 +129,7 @@ func (d Deps) serve(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (res
 			resp = problemResponse(errInternal)
 		}
 		slog.InfoContext(ctx, "served", "function", names.FnAPI, "route", ev.RouteKey, "status", resp.StatusCode,
-			"analysis_id", ev.PathParameters["analysis_id"], "request_id", ev.RequestContext.RequestID,
+			"analysis_id", loggable(ev.PathParameters["analysis_id"]), "request_id", ev.RequestContext.RequestID,
 			"ms", time.Since(start).Milliseconds())
 	}()
 	ans, err := d.handle(ctx, ev)
@@ -137,6 +137,14 @@ func (d Deps) serve(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (res
 		return problemResponse(d.asProblem(ctx, ev.RouteKey, err)), nil
 	}
 	return respond(ans, ev.Headers), nil
+}
+
+// loggable is an analysis id, or nothing: logs are no place for what strangers write.
+func loggable(id string) string {
+	if analysis.WellFormed(id) {
+		return id
+	}
+	return ""
 }
 
 func (d Deps) handle(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (answer, error) {

@@ -43,6 +43,7 @@ func TestAccess(t *testing.T) {
 	for _, route := range []string{show, report, uploads, confirm, cancel} {
 		w.do(call{route: route, id: id, sub: "ath-2"}).want(t, 404, "analysis_not_found")
 		w.do(call{route: route, id: "an-none"}).want(t, 404, "analysis_not_found")
+		w.do(call{route: route, id: analysis.ID("nobody", "k")}).want(t, 404, "analysis_not_found")
 	}
 	grant := call{route: "POST /v1/operator/grants", key: "k", body: `{"athlete_id":"a","credits":1,"reason":"r"}`}
 	for _, groups := range []string{"", "[athletes]", "operators2", "[not-operators]"} {
@@ -444,7 +445,7 @@ func TestPanicAndInternalErrors(t *testing.T) {
 	}
 	broken = w.deps
 	broken.Life.Analyses = "no-such-table"
-	r = w.send(api.New(broken), call{route: show, id: "an-1"}.event())
+	r = w.send(api.New(broken), call{route: show, id: analysis.ID("a", "k")}.event())
 	if r.StatusCode != 500 || strings.Contains(r.Body, "no-such-table") {
 		t.Errorf("no table: %d %s", r.StatusCode, r.Body)
 	}

@@ -4,9 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"fastbowlinglab/functions/api"
 	"fastbowlinglab/shared/analysis"
-	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/reason"
 )
@@ -69,49 +67,6 @@ func TestRerunWithoutClips(t *testing.T) {
 	delete(w.bucket.objects, names.ClipKey(id, 0))
 	w.do(call{route: rerun, id: id, key: "r"}).want(t, 409, "clips_gone")
 	w.balance(3)
-}
-
-// Every POST whose answer was lost after the commit, repeated in parallel and
-// after an hour: one effect, the same answer.
-func TestLostAnswersAnHourLater(t *testing.T) {
-	w := newWorld(t)
-	w.grant(1)
-	for _, c := range []struct {
-		name   string
-		call   call
-		status int
-		before func() string // prepares, and gives the analysis id
-	}{
-		{"create", call{route: "POST /v1/analyses", key: "lost", body: goodBody}, 201, func() string { return "" }},
-		{"confirm", call{route: confirm}, 202, func() string {
-			id := analysis.ID(athlete, "lost")
-			w.bucket.put(names.ClipKey(id, 0), "video")
-			return id
-		}},
-		{"cancel", call{route: cancel}, 200, func() string { return analysis.ID(athlete, "lost") }},
-		{"rerun", call{route: rerun, key: "again"}, 201, func() string { return analysis.ID(athlete, "lost") }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.call.id = c.before()
-			faults := &dynamotest.Faults{Next: dynamotest.First(1, map[string]string{"confirm": "UpdateItem"}[c.name]+map[string]string{"create": "TransactWriteItems",
-				"cancel": "TransactWriteItems", "rerun": "TransactWriteItems"}[c.name], dynamotest.Lost)}
-			w.send(api.New(w.with(w.server.Faulty(faults))), c.call.event()) // whatever it answers, it was lost
-			first := w.do(c.call).want(t, c.status, "")
-			later := w.deps
-			later.Now = func() time.Time { return time.Now().Add(time.Hour) }
-			answers := make(chan reply, 20)
-			for range 20 {
-				go func() { answers <- w.send(api.New(later), c.call.event()) }()
-			}
-			for range 20 {
-				a := (<-answers).want(t, c.status, "")
-				if a.str("analysis_id") != first.str("analysis_id") || a.str("status") != first.str("status") || a.str("reason") != first.str("reason") {
-					t.Errorf("%s, then %s", first.Body, a.Body)
-				}
-			}
-		})
-	}
-	w.balance(0) // one grant, reserved, refunded, reserved for the rerun
 }
 
 // Field case 43.

@@ -98,6 +98,13 @@ func ID(athleteID, clientKey string) string {
 	return "an-" + strings.ToLower(enc[:26])
 }
 
+// WellFormed reports whether a text can be the id of an analysis: what comes from
+// outside becomes a key, and the table refuses long keys with an error.
+func WellFormed(id string) bool {
+	rest, ok := strings.CutPrefix(id, "an-")
+	return ok && len(rest) == 26 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
 // ExecutionName is the name of the execution of one attempt.
 func ExecutionName(analysisID string, attempt int) string {
 	return fmt.Sprintf("%s-%d", analysisID, attempt)

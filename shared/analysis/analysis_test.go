@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -348,3 +349,13 @@ func TestRestart(t *testing.T) {
 }
 
 const machine = "arn:aws:states:eu-west-1:1:stateMachine:m"
+
+func TestWellFormed(t *testing.T) {
+	good := analysis.ID("a", "k")
+	for id, want := range map[string]bool{good: true, analysis.RerunID("a", "k", good): true, "": false, "an-": false, good + "a": false,
+		strings.ToUpper(good): false, "an-" + strings.Repeat("1", 26): false, good[:28] + "/": false} {
+		if analysis.WellFormed(id) != want {
+			t.Errorf("%q: want %t", id, want)
+		}
+	}
+}
