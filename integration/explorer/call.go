@@ -28,6 +28,7 @@ const (
 	cSeen    // it saw a claim that had run out, at fence mem
 	cClaimed // it holds the claim, and has not called
 	cCalling // it has called, and waits for the answer
+	cBack    // it has the answer, and has not recorded it
 	cDone
 	cDead
 )
@@ -64,7 +65,8 @@ func (g callGuards) next(s paidCall) []Step[paidCall] {
 	}
 	if s.row == rowClaimed && !s.over { // time passes; a caller whose context has ended has left its call by then
 		holder := s.owner - 1
-		if to := s; s.pc[holder] == cDead || !g.deadline {
+		// A context cannot end what is past fn: a caller that stood still goes on.
+		if to := s; s.pc[holder] == cDead || s.pc[holder] == cBack || !g.deadline {
 			to.over = true
 			out = append(out, Step[paidCall]{"clock: the claim runs out", to})
 		} else if s.pc[holder] == cClaimed || s.pc[holder] == cCalling {
@@ -87,6 +89,10 @@ func (g callGuards) next(s paidCall) []Step[paidCall] {
 			add(c, "fn sends", to)
 		case cCalling:
 			to := s
+			to.pc[c] = cBack
+			add(c, "fn returns", to)
+		case cBack:
+			to := s
 			to.pc[c], to.answers[c] = cDone, true
 			if !g.owner || s.row == rowClaimed && s.owner == c+1 && s.fence == s.mem[c] {
 				to.lost = s.lost || s.row == rowDone
@@ -94,7 +100,7 @@ func (g callGuards) next(s paidCall) []Step[paidCall] {
 			}
 			add(c, "effect.Store.finish", to)
 		}
-		if s.pc[c] == cClaimed || s.pc[c] == cCalling {
+		if s.pc[c] == cClaimed || s.pc[c] == cCalling || s.pc[c] == cBack {
 			to := s
 			to.pc[c] = cDead
 			add(c, "crash", to)

@@ -50,7 +50,7 @@ func TestWithoutAGuard(t *testing.T) {
 	breaks(t, "the row as seen", "I5", call(func(g *callGuards) { g.replace = false }))
 	breaks(t, "the claim's end", "I5", call(func(g *callGuards) { g.until = false }))
 	breaks(t, "the bound on takeovers", "I5", call(func(g *callGuards) { g.takeover = false }))
-	breaks(t, "the owner", "I5", call(func(g *callGuards) { g.owner, g.deadline = false, false }))
+	breaks(t, "the owner", "I5", call(func(g *callGuards) { g.owner = false }))
 	breaks(t, "the context's end", "I5", call(func(g *callGuards) { g.deadline = false }))
 
 	pose := func(change func(*poseGuards)) Model[job] { g := allPose; change(&g); return Pose(g) }
