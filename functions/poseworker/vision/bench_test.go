@@ -1,162 +1,141 @@
 package vision_test
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"fastbowlinglab/functions/internal/posetest"
-	"fastbowlinglab/shared/dynamotest"
-	"fastbowlinglab/shared/media"
+	"fastbowlinglab/shared/pose"
 )
 
-// BenchmarkPass prints one JSON line for a whole pass: wall time against what
-// decoding alone and the models alone cost in processor seconds, spread over the
-// cores; first frame, memory, and requests to AWS. BENCH_CLIP and BENCH_MODELS
-// choose other clips and models.
-func BenchmarkPass(b *testing.B) {
-	clip := filepath.Join(root, "integration/samples/bowler.mp4")
-	if c := os.Getenv("BENCH_CLIP"); c != "" {
-		clip = c
-	}
-	models := []string{"lite", "full", "heavy"}
+// BenchmarkPose prints the figures of README.md, one JSON line each: for clips,
+// models and cores a pass' wall time over the processor seconds of decoding alone and
+// of the models alone, taken beside it, spread over the cores (wall_over_bound);
+// peak memory of the worker and its decoders, for long clips too; and what a kill at
+// a random point costs. BENCH_CLIP chooses one other clip, BENCH_MODELS the models;
+// either leaves the rest of the table out.
+func BenchmarkPose(b *testing.B) {
+	sample, models, chosen := bowler, []string{"lite", "full", "heavy"}, false
 	if m := os.Getenv("BENCH_MODELS"); m != "" {
-		models = strings.Split(m, ",")
+		models, chosen = strings.Split(m, ","), true
+	}
+	if c := os.Getenv("BENCH_CLIP"); c != "" {
+		sample, chosen = c, true
 	}
 	for _, model := range models {
-		b.Run(model, func(b *testing.B) {
-			v := real(b, model)
-			s := serve(b, clip)
-			for range b.N {
-				decode, decodeWall, first := decodeAlone(b, clip)
-				w := posetest.New(b, 1)
-				requests := count(w)
-				w.Dispatch(w.Run)
-				clear(requests.n)
-				model0, runs0 := v.Tracker.Inference()
-				self, kids := cpu(syscall.RUSAGE_SELF), cpu(syscall.RUSAGE_CHILDREN)
-				begun := time.Now()
-				j := work(b, w, v, s, ended)
-				wall := time.Since(begun).Seconds()
-				self, kids = cpu(syscall.RUSAGE_SELF)-self, cpu(syscall.RUSAGE_CHILDREN)-kids
-				model1, runs1 := v.Tracker.Inference()
-				inference, cores := (model1 - model0).Seconds(), float64(runtime.NumCPU())
-				begun = time.Now() // beside it, so that both meet the same load
-				if err := v.Tracker.Exercise(int(runs1 - runs0)); err != nil {
-					b.Fatal(err)
-				}
-				modelsWall := time.Since(begun).Seconds()
-				_, again, _ := decodeAlone(b, clip)
-				beside := modelsWall + (decodeWall+again)/2
-				bound := (decode + inference) / cores
-				frames := 0
-				for _, c := range j.Checkpoints {
-					frames += c.Frames
-				}
-				line, err := json.Marshal(map[string]any{"bench": "pose_pass", "clip": filepath.Base(clip), "model": model, "frames": frames, "cores": cores,
-					"wall_s": round(wall), "worker_cpu_s": round(self), "ffmpeg_cpu_s": round(kids),
-					"decode_alone_cpu_s": round(decode), "models_cpu_s": round(inference), "model_runs": runs1 - runs0,
-					"bound_s": round(bound), "wall_over_bound": round(wall / bound),
-					"beside_s": round(beside), "wall_over_beside": round(wall / beside), "first_frame_s": round(first),
-					"frames_per_s": round(float64(frames) / wall), "peak_rss_mib": peakMiB(b), "chunks": len(j.Checkpoints), "requests": requests.n})
-				if err != nil {
-					b.Fatal(err)
-				}
-				fmt.Printf("\n%s\n", line)
-			}
-		})
-	}
-}
-
-// decodeAlone is what decoding every frame takes when nothing is done with it, one
-// decoder a core: processor seconds and wall seconds for each clip decoded, and
-// how long the first frame takes to come.
-func decodeAlone(b *testing.B, clip string) (cpus, wall, first float64) {
-	info, err := media.Probe(b.Context(), clip, media.DefaultLimits())
-	if err != nil {
-		b.Fatal(err)
-	}
-	cores := runtime.NumCPU()
-	before := cpu(syscall.RUSAGE_SELF) + cpu(syscall.RUSAGE_CHILDREN)
-	begun := time.Now()
-	firsts, errs := make([]float64, cores), make([]error, cores)
-	var wg sync.WaitGroup
-	for i := range cores {
-		wg.Go(func() {
-			errs[i] = media.Frames(b.Context(), clip, info, media.Options{MaxSide: 1280}, func(f media.Frame) error {
-				if f.Index == 0 {
-					firsts[i] = time.Since(begun).Seconds()
-				}
-				return nil
-			})
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		b.Fatal(err)
-	}
-	n := float64(cores)
-	return (cpu(syscall.RUSAGE_SELF) + cpu(syscall.RUSAGE_CHILDREN) - before) / n, time.Since(begun).Seconds() / n, slices.Max(firsts)
-}
-
-type requests struct {
-	mu sync.Mutex
-	n  map[string]int
-}
-
-func (r *requests) add(op string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n[op]++
-	return nil
-}
-
-// count counts the requests of a world from here on.
-func count(w *posetest.World) *requests {
-	r := &requests{n: map[string]int{}}
-	w.Queue.Fail(r.add)
-	w.Tokens.Fail(r.add)
-	w.Objects.Fail(func(op, _ string) error { return r.add(op) })
-	w.DB = w.Server.Faulty(&dynamotest.Faults{Next: func(op string) dynamotest.Fault { _ = r.add(op); return dynamotest.OK }})
-	watch := w.Jobs // the test's own reads are not the worker's
-	w.Jobs = w.Store(w.DB)
-	w.Watch = watch
-	return r
-}
-
-func cpu(who int) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(who, &u); err != nil {
-		panic(err)
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
-}
-
-func peakMiB(b *testing.B) int {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if f := strings.Fields(line); f[0] == "VmHWM:" {
-			kib, err := strconv.Atoi(f[1])
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kib / 1024
+		for _, cores := range []int{1, 2} {
+			measure(b, "pose_pass", row{Clip: sample, Model: model, Cores: cores})
 		}
 	}
-	return 0
+	if chosen {
+		return
+	}
+	footage, err := filepath.Glob(filepath.Join(root, "../shared/footage/*.mp4"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, clip := range footage {
+		for _, model := range []string{"lite", "full"} {
+			measure(b, "pose_pass", row{Clip: clip, Model: model, Cores: 2})
+		}
+	}
+	b.Run("kill", kills)
+	for _, seconds := range []int{180, 590} {
+		long := repeated(b, seconds)
+		for _, model := range []string{"full", "heavy"} {
+			measure(b, "pose_memory", row{Clip: long, Model: model, Cores: 2, Alone: true})
+		}
+	}
 }
 
-func round(f float64) float64 { return float64(int(f*100+0.5)) / 100 }
+// measure runs one row and prints its line.
+func measure(b *testing.B, bench string, r row) {
+	name := strings.TrimSuffix(filepath.Base(r.Clip), filepath.Ext(r.Clip))
+	b.Run(fmt.Sprintf("%s/%s/%d", name, r.Model, r.Cores), func(b *testing.B) {
+		for range b.N {
+			line := r.run(b)
+			line["bench"] = bench
+			show(b, line)
+		}
+	})
+}
+
+func show(b *testing.B, line map[string]any) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fmt.Printf("\n%s\n", text)
+}
+
+// repeated is the sample at 30 frames a second, again and again for so many seconds.
+func repeated(b *testing.B, seconds int) string {
+	b.Helper()
+	dir := b.TempDir()
+	once, long := filepath.Join(dir, "once.mp4"), filepath.Join(dir, fmt.Sprintf("%ds.mp4", seconds))
+	makeClip(b, "-i", bowler, "-r", "30", "-an", "-c:v", "libx264", "-preset", "veryfast", once)
+	makeClip(b, "-stream_loop", "-1", "-i", once, "-c", "copy", "-t", fmt.Sprint(seconds), long)
+	return long
+}
+
+func makeClip(t testing.TB, args ...string) {
+	t.Helper()
+	out, err := exec.Command("ffmpeg", append([]string{"-nostdin", "-v", "error", "-y"}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ffmpeg: %v: %s", err, out)
+	}
+}
+
+// kills prints what is lost when a pass is cut off at a random point and another goes
+// on from its last saved chunk: the seconds of both, less those of one left alone.
+// Waiting for the lease to run out comes on top.
+func kills(b *testing.B) {
+	v := real(b, "full")
+	rnd := rand.New(rand.NewPCG(1, 5))
+	for range b.N {
+		whole, _ := trackUntil(b, v, nil, time.Hour)
+		var lost []float64
+		worst, sum := 0.0, 0.0
+		for range 6 {
+			first, last := trackUntil(b, v, nil, time.Duration((0.05+0.9*rnd.Float64())*float64(whole)))
+			second := time.Duration(0)
+			if last == nil || !last.Last {
+				second, _ = trackUntil(b, v, last, time.Hour)
+			}
+			s := max(0, (first + second - whole).Seconds())
+			lost, worst, sum = append(lost, round(s)), max(worst, s), sum+s
+		}
+		show(b, map[string]any{"bench": "pose_kill", "clip": filepath.Base(bowler), "model": "full", "pass_s": round(whole.Seconds()),
+			"lost_s": lost, "mean_lost_s": round(sum / float64(len(lost))), "worst_lost_s": round(worst)})
+	}
+}
+
+// trackUntil follows the bowler from a chunk on, for so long at most, and gives the
+// last chunk that was saved.
+func trackUntil(b *testing.B, v seer, after *pose.Chunk, limit time.Duration) (time.Duration, *pose.Chunk) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), limit)
+	defer cancel()
+	begun, last := time.Now(), after
+	info, err := v.Probe(ctx, bowler)
+	if err == nil {
+		defer info.Release()
+		err = v.Track(ctx, bowler, info, after, func(c pose.Chunk) error {
+			last = &c
+			return ctx.Err()
+		})
+	}
+	if err != nil && ctx.Err() == nil {
+		b.Fatal(err)
+	}
+	return time.Since(begun), last
+}
+
+func round(f float64) float64 { return float64(int(f*1000+0.5)) / 1000 }

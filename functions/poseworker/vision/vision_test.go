@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"fastbowlinglab/functions/internal/posetest"
-	"fastbowlinglab/functions/poseworker"
 	"fastbowlinglab/functions/poseworker/vision"
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/motion"
@@ -75,21 +74,9 @@ func (s storage) Sign(_ context.Context, key, version string, d time.Duration) (
 // work runs a worker in w until stop says so, and waits for it to leave.
 func work(t testing.TB, w *posetest.World, v vision.Vision, s storage, stop func(posejob.Job) bool) posejob.Job {
 	t.Helper()
-	wk, err := poseworker.New(poseworker.Deps{Jobs: w.Jobs, Rows: w.DB, Queue: w.Queue, QueueURL: posetest.QueueURL,
-		Objects: w.Objects, Bucket: "b", Sign: s, Tokens: w.Answerer(), Vision: v, Passes: 1, Retry: posetest.Quick,
-		Keeper: poseworker.Lifeline{Jobs: w.Jobs, Queue: w.Queue, Tokens: w.Answerer()}, Timers: poseworker.Timers{Poll: time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, term := context.WithCancel(t.Context())
-	defer term()
-	done := make(chan error, 1)
-	go func() { done <- wk.Run(ctx) }()
+	leave := startWorker(t, w, v, s)
 	posetest.Eventually(t, 2*time.Minute, "the worker's part", func() bool { return stop(w.Job()) })
-	term()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	leave()
 	return w.Job()
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"sync/atomic"
 	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -28,6 +29,7 @@ type Engine struct {
 	threads   int // of one pass
 	detector  *session
 	landmarks *session // nil with DetectorOnly
+	side      atomic.Int64
 }
 
 // Open checks the weights against their sums and loads them.
@@ -95,24 +97,6 @@ func (e *Engine) Inference() (cpu time.Duration, runs int64) {
 		}
 	}
 	return cpu, runs
-}
-
-// Exercise runs the landmark model so many times on an empty picture, as many at
-// once as a pass does: what a pass would take if it did nothing else.
-func (e *Engine) Exercise(runs int) error {
-	t, err := e.landmarks.team(e.threads)
-	if err != nil {
-		return fmt.Errorf("exercise: %w", err)
-	}
-	defer t.close()
-	return t.each(e.threads, func(b *bench, i int) error {
-		for n := i; n < runs; n += e.threads {
-			if err := b.run(); err != nil {
-				return fmt.Errorf("exercise: %w", err)
-			}
-		}
-		return nil
-	})
 }
 
 // Model is the landmark model: lite, full or heavy.

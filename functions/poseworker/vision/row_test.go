@@ -1,0 +1,253 @@
+package vision_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"fastbowlinglab/functions/internal/posetest"
+	"fastbowlinglab/functions/poseworker"
+	"fastbowlinglab/functions/poseworker/vision"
+	"fastbowlinglab/shared/dynamotest"
+	"fastbowlinglab/shared/media"
+	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/pose"
+	"fastbowlinglab/shared/posejob"
+)
+
+type seer = vision.Vision
+
+var bowler = filepath.Join(root, "integration/samples/bowler.mp4")
+
+// row is one pass that is measured in a process of its own, on so many cores, with
+// nothing of the other rows in its memory.
+type row struct {
+	Clip  string
+	Model string
+	Cores int
+	Alone bool // only the pass, for its memory: not decoding alone and models alone
+}
+
+const rowEnv, rowMark = "POSE_BENCH_ROW", "ROW "
+
+// run runs the row and adds the peak of memory as seen from outside.
+func (r row) run(t testing.TB) map[string]any {
+	t.Helper()
+	if _, err := os.Stat(r.Clip); err != nil {
+		t.Skipf("skipped: %s is not here", r.Clip)
+	}
+	spec, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestRow$", "-test.timeout", "20m")
+	cmd.Env = append(os.Environ(), rowEnv+"="+string(spec))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := startOn(cmd, r.Cores); err != nil {
+		t.Fatal(err)
+	}
+	peak := sampleMemory(cmd.Process.Pid)
+	var line map[string]any
+	var said strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if text, ok := strings.CutPrefix(lines.Text(), rowMark); ok {
+			if err := json.Unmarshal([]byte(text), &line); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		fmt.Fprintln(&said, lines.Text())
+	}
+	err = cmd.Wait()
+	mib := peak()
+	if err != nil || line == nil {
+		t.Fatalf("%+v: %v\n%s", r, err, said.String())
+	}
+	line["peak_rss_mib"] = mib
+	return line
+}
+
+// TestRow is the process of one row.
+func TestRow(t *testing.T) {
+	spec := os.Getenv(rowEnv)
+	if spec == "" {
+		t.Skip("skipped: it is run by BenchmarkPose and TestMemory")
+	}
+	var r row
+	if err := json.Unmarshal([]byte(spec), &r); err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(r.pass(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("%s%s\n", rowMark, line)
+}
+
+// pass measures a whole pass of the worker on the clip, from the message to its
+// deletion, and beside it what it cannot do without.
+func (r row) pass(t *testing.T) map[string]any {
+	if got := runtime.NumCPU(); got > r.Cores {
+		t.Fatalf("%d cores, want %d", got, r.Cores)
+	}
+	v := real(t, r.Model)
+	s := serve(t, r.Clip)
+	w := posetest.New(t, 1)
+	n := count(w)
+	w.Dispatch(w.Run)
+	clear(n.n)
+	watch := &watched{Vision: v}
+	self, kids := cpu(syscall.RUSAGE_SELF), cpu(syscall.RUSAGE_CHILDREN)
+	models0, _ := v.Tracker.Inference()
+	begun := time.Now()
+	leave := startWorker(t, w, watch, s)
+	select {
+	case <-n.deleted:
+	case <-time.After(15 * time.Minute):
+		t.Fatal("the pass does not end")
+	}
+	wall := time.Since(begun).Seconds()
+	models1, _ := v.Tracker.Inference()
+	self, kids = cpu(syscall.RUSAGE_SELF)-self, cpu(syscall.RUSAGE_CHILDREN)-kids
+	leave()
+	j := w.Job()
+	if j.State != posejob.Done {
+		t.Fatalf("job %s: %+v", j.State, j.Failure)
+	}
+	line := map[string]any{"clip": filepath.Base(r.Clip), "model": r.Model, "cores": r.Cores, "verdict": j.Result.Verdict, "frames": watch.frames,
+		"tracked": watch.tracked, "side_px": v.Tracker.Side(), "wall_s": round(wall), "worker_cpu_s": round(self), "ffmpeg_cpu_s": round(kids),
+		"models_cpu_s": round((models1 - models0).Seconds()), "first_picture_s": round(watch.first.Sub(begun).Seconds()),
+		"frames_per_s": round(float64(watch.frames) / wall), "chunks": len(j.Checkpoints), "requests": n.n}
+	if !r.Alone {
+		r.beside(t, v, line, wall, self+kids)
+	}
+	return line
+}
+
+// beside measures one decoding of the clip at the size that the pass used, with one
+// reader who does nothing, and as many runs of the models as the pass made, on empty
+// pictures and on as many threads. Their processor seconds over the cores are the
+// least that a pass could take. Sampling the regions is not counted in them.
+func (r row) beside(t *testing.T, v seer, line map[string]any, wall, spent float64) {
+	landmarks, detections := v.Tracker.Runs()
+	decode := (decodeAlone(t, r.Clip, v.Tracker.Side()) + decodeAlone(t, r.Clip, v.Tracker.Side())) / 2
+	before := cpu(syscall.RUSAGE_SELF)
+	if err := v.Tracker.Exercise(landmarks, detections); err != nil {
+		t.Fatal(err)
+	}
+	models := cpu(syscall.RUSAGE_SELF) - before
+	bound := (decode + models) / float64(r.Cores)
+	line["decode_alone_cpu_s"], line["models_alone_cpu_s"], line["bound_s"] = round(decode), round(models), round(bound)
+	line["wall_over_bound"], line["cpu_over_bound"] = round(wall/bound), round(spent/(decode+models))
+	line["landmark_runs"], line["detector_runs"] = landmarks, detections
+}
+
+func decodeAlone(t *testing.T, clip string, side int) float64 {
+	info, err := media.Probe(t.Context(), clip, media.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := cpu(syscall.RUSAGE_SELF) + cpu(syscall.RUSAGE_CHILDREN)
+	if err := media.Frames(t.Context(), clip, info, media.Options{MaxSide: side}, func(media.Frame) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return cpu(syscall.RUSAGE_SELF) + cpu(syscall.RUSAGE_CHILDREN) - before
+}
+
+// watched is a Vision that notes when its first picture was taken and what came.
+type watched struct {
+	poseworker.Vision
+	once            sync.Once
+	first           time.Time
+	frames, tracked int
+}
+
+func (v *watched) Track(ctx context.Context, src string, info media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error {
+	pulse := media.PulseOf(ctx)
+	ctx = media.WithPulse(ctx, func() {
+		v.once.Do(func() { v.first = time.Now() })
+		pulse()
+	})
+	return v.Vision.Track(ctx, src, info, after, emit)
+}
+
+func (v *watched) Analyse(clip int, track pose.Track, info media.Info) motion.Clip {
+	v.frames = len(track.Frames)
+	for _, f := range track.Frames {
+		if len(f.Points) > 0 {
+			v.tracked++
+		}
+	}
+	return v.Vision.Analyse(clip, track, info)
+}
+
+type requests struct {
+	mu      sync.Mutex
+	n       map[string]int
+	deleted chan struct{}
+	once    sync.Once
+}
+
+func (r *requests) add(op string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n[op]++
+	if op == "DeleteMessage" {
+		r.once.Do(func() { close(r.deleted) })
+	}
+	return nil
+}
+
+// count counts the requests of a world from here on, but for what the test asks.
+func count(w *posetest.World) *requests {
+	r := &requests{n: map[string]int{}, deleted: make(chan struct{})}
+	w.Queue.Fail(r.add)
+	w.Tokens.Fail(r.add)
+	w.Objects.Fail(func(op, _ string) error { return r.add(op) })
+	w.DB = w.Server.Faulty(&dynamotest.Faults{Next: func(op string) dynamotest.Fault { _ = r.add(op); return dynamotest.OK }})
+	watch := w.Jobs
+	w.Jobs = w.Store(w.DB)
+	w.Watch = watch
+	return r
+}
+
+func cpu(who int) float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(who, &u); err != nil {
+		panic(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// startWorker runs a worker in w; the function that it gives ends it.
+func startWorker(t testing.TB, w *posetest.World, v poseworker.Vision, s storage) (leave func()) {
+	wk, err := poseworker.New(poseworker.Deps{Jobs: w.Jobs, Rows: w.DB, Queue: w.Queue, QueueURL: posetest.QueueURL,
+		Objects: w.Objects, Bucket: "b", Sign: s, Tokens: w.Answerer(), Vision: v, Passes: 1, Retry: posetest.Quick,
+		Keeper: poseworker.Lifeline{Jobs: w.Jobs, Queue: w.Queue, Tokens: w.Answerer()}, Timers: poseworker.Timers{Poll: time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, term := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- wk.Run(ctx) }()
+	return func() {
+		term()
+		if err := <-done; err != nil {
+			t.Fatal(errors.Join(errors.New("the worker"), err))
+		}
+	}
+}
