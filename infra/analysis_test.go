@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 
+	"fastbowlinglab/infra/access"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/statemachine"
 )
 
 // functions gives every function of every stack by its name in shared/names.
-func functions(t *testing.T) map[string]resource {
+func functions(t reporter) map[string]resource {
 	t.Helper()
 	out := map[string]resource{}
 	for _, stack := range synth(t) {
@@ -22,7 +22,7 @@ func functions(t *testing.T) map[string]resource {
 	return out
 }
 
-func TestFunctions(t *testing.T) {
+func checkFunctions(t reporter) {
 	all := functions(t)
 	if len(all) != len(names.Functions()) {
 		t.Errorf("%d functions, want %d: nothing but what shared/names declares", len(all), len(names.Functions()))
@@ -36,14 +36,34 @@ func TestFunctions(t *testing.T) {
 		if len(vars) != len(f.Env) {
 			t.Errorf("%s has %d environment variables, declared are %d", f.Name, len(vars), len(f.Env))
 		}
+		checkEnvironment(t, f, vars)
+		check(t, f.Name, r.Properties, fmt.Sprintf(`"%s"`, names.Prefix+f.Name), "FunctionName")
+		check(t, f.Name, r.Properties, fmt.Sprintf(`{"Fn::GetAtt":["%sRole%s","Arn"]}`, logical(f.Name), suffix(r, "Role", logical(f.Name)+"Role")), "Role")
+		group := fmt.Sprint(at(r.Properties, "LoggingConfig", "LogGroup", "Ref"))
+		for _, stack := range synth(t) {
+			if l, ok := stack.Resources[group]; ok && l.Properties["LogGroupName"] == access.LogGroup(f.Name) {
+				group = ""
+			}
+		}
+		if group != "" {
+			t.Errorf("%s logs to %s, which is not %s", f.Name, group, access.LogGroup(f.Name))
+		}
 		// Case 58: what the asset was built for is what runs it.
 		if f.Package == names.Image {
 			check(t, f.Name, r.Properties, `["x86_64"]`, "Architectures")
 			check(t, f.Name, r.Properties, `"Image"`, "PackageType")
+			check(t, f.Name, r.Properties, `512`, "EphemeralStorage", "Size")
 		} else {
 			check(t, f.Name, r.Properties, `["arm64"]`, "Architectures")
 			check(t, f.Name, r.Properties, `"provided.al2023"`, "Runtime")
 			check(t, f.Name, r.Properties, `"bootstrap"`, "Handler")
+		}
+		if f.VPC {
+			for path, n := range map[string]int{"SubnetIds": 2, "SecurityGroupIds": 1} {
+				if l, _ := at(r.Properties, "VpcConfig", path).([]any); len(l) != n {
+					t.Errorf("%s has %d %s, want %d", f.Name, len(l), path, n)
+				}
+			}
 		}
 		if inVPC := r.Properties["VpcConfig"] != nil; inVPC != f.VPC {
 			t.Errorf("%s in the network: %t, declared %t", f.Name, inVPC, f.VPC)
@@ -51,17 +71,17 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestFigures pins timeouts that people were promised or that others rely on.
-func TestFigures(t *testing.T) {
+// checkFigures pins timeouts that people were promised or that others rely on.
+func checkFigures(t reporter) {
 	all := functions(t)
 	for name, seconds := range map[string]string{"api": "28", "findings": "330", "coaching": "330", "precheck": "120", "render": "120", "reconcile": "120"} {
 		check(t, name, all[name].Properties, seconds, "Timeout")
 	}
 }
 
-// TestMachine: a version behind an alias, with a canary, of a definition that
+// checkMachine: a version behind an alias, with a canary, of a definition that
 // names versions of functions; neither is ever deleted under a run in flight.
-func TestMachine(t *testing.T) {
+func checkMachine(t reporter) {
 	a := synth(t)["Analysis"]
 	m := a.Resources["AnalysisMachine"]
 	kept(t, "state machine", m)
@@ -119,15 +139,31 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestBatchMachines: backfill and nightly, and when the latter starts.
-func TestBatchMachines(t *testing.T) {
+// checkBatchMachines: backfill and nightly, and when the latter starts.
+func checkBatchMachines(t reporter) {
 	a := synth(t)["Analysis"]
 	if n := len(a.of("AWS::StepFunctions::StateMachine")); n != len(statemachine.Names()) {
 		t.Errorf("%d state machines, there are %d definitions", n, len(statemachine.Names()))
 	}
-	for id, m := range a.of("AWS::StepFunctions::StateMachine") {
+	for _, name := range statemachine.Names() {
+		id := logical(name) + "Machine"
+		m := a.Resources[id]
 		kept(t, id, m)
+		source, err := statemachine.Source(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Properties["DefinitionString"] != string(source) {
+			t.Errorf("%s: the definition is not that of package statemachine", id)
+		}
+		check(t, id, m.Properties, fmt.Sprintf(`"%s"`, names.MachineName(name)), "StateMachineName")
+		check(t, id, m.Properties, `"STANDARD"`, "StateMachineType")
+		check(t, id, m.Properties, `{"Enabled":true}`, "TracingConfiguration")
 		check(t, id, m.Properties, `false`, "LoggingConfiguration", "IncludeExecutionData")
+		check(t, id, m.Properties, `"ALL"`, "LoggingConfiguration", "Level")
+		log := fmt.Sprint(at(m.Properties, "LoggingConfiguration", "Destinations", 0, "CloudWatchLogsLogGroup", "LogGroupArn", "Fn::GetAtt", 0))
+		check(t, id, a.Resources[log].Properties, fmt.Sprintf(`"/aws/vendedlogs/states/%s"`, names.MachineName(name)), "LogGroupName")
+		check(t, id, a.Resources[logical(name)+"Version"].Properties, fmt.Sprintf(`{"Fn::GetAtt":["%s","Arn"]}`, id), "StateMachineArn")
 	}
 	s := a.one(t, "AWS::Scheduler::Schedule").Properties
 	check(t, "nightly", s, `"cron(0 1 * * ? *)"`, "ScheduleExpression")
@@ -137,7 +173,7 @@ func TestBatchMachines(t *testing.T) {
 	check(t, "nightly", s, `"{}"`, "Target", "Input")
 }
 
-func TestSources(t *testing.T) {
+func checkSources(t reporter) {
 	a := synth(t)["Analysis"]
 	streams := 0
 	for _, f := range names.Functions() {
@@ -167,7 +203,20 @@ func TestSources(t *testing.T) {
 			t.Errorf("rule %v: events that are given up go nowhere", r.Properties["Name"])
 		}
 	}
-	check(t, "reconcile", rules["fbl-reconcile"].Properties, `"rate(5 minutes)"`, "ScheduleExpression")
+	for name, rate := range map[string]string{"reconcile": "rate(5 minutes)", "audit": "rate(1 day)", "watch": "rate(1 minute)", "erase": "rate(5 minutes)"} {
+		check(t, name, rules["fbl-"+name].Properties, `"`+rate+`"`, "ScheduleExpression")
+	}
+	invoked := map[string]bool{}
+	for id, r := range a.of("AWS::Lambda::EventInvokeConfig") {
+		check(t, id, r.Properties, `"$LATEST"`, "Qualifier")
+		fn := a.Resources[fmt.Sprint(at(r.Properties, "FunctionName", "Ref"))]
+		invoked[strings.TrimPrefix(fmt.Sprint(fn.Properties["FunctionName"]), names.Prefix)] = true
+	}
+	for _, f := range names.Functions() {
+		if asked := f.Every > 0 || f.Ended; asked != invoked[f.Name] {
+			t.Errorf("%s: started by events %t, with its retries set %t", f.Name, asked, invoked[f.Name])
+		}
+	}
 	ended := rules["fbl-ended-settle"].Properties
 	check(t, "settle", ended, `["aws.states"]`, "EventPattern", "source")
 	check(t, "settle", ended, `["Step Functions Execution Status Change"]`, "EventPattern", "detail-type")
@@ -181,14 +230,22 @@ func TestSources(t *testing.T) {
 	}
 }
 
-func TestLogs(t *testing.T) {
+func checkLogs(t reporter) {
 	groups := 0
 	for stack, tpl := range synth(t) {
 		for id, r := range tpl.of("AWS::Logs::LogGroup") {
 			groups++
 			want := "90"
-			if stack == "Network" {
+			name := fmt.Sprint(r.Properties["LogGroupName"])
+			switch stack {
+			case "Network":
 				want = "7"
+			case "PoseFleet":
+				check(t, id, r.Properties, `"/ecs/fbl-poseworker"`, "LogGroupName")
+			case "API":
+				if !strings.HasPrefix(name, "/aws/lambda/") && name != "/aws/apigateway/fbl-api" {
+					t.Errorf("a log group of the API is named %s", name)
+				}
 			}
 			check(t, stack+"/"+id, r.Properties, want, "RetentionInDays")
 		}
@@ -198,7 +255,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-func TestAPI(t *testing.T) {
+func checkAPI(t reporter) {
 	api := synth(t)["API"]
 	routes := map[string]resource{}
 	for _, r := range api.of("AWS::ApiGatewayV2::Route") {
@@ -212,10 +269,15 @@ func TestAPI(t *testing.T) {
 		if r.Access == names.AccessPublic {
 			want = `"NONE"`
 		}
-		check(t, r.Key(), routes[r.Key()].Properties, want, "AuthorizationType")
+		p := routes[r.Key()].Properties
+		check(t, r.Key(), p, want, "AuthorizationType")
+		check(t, r.Key(), p, `["",["integrations/",{"Ref":"`+fmt.Sprint(at(p, "Target", "Fn::Join", 1, 1, "Ref"))+`"}]]`, "Target", "Fn::Join")
+		served := api.Resources[fmt.Sprint(at(api.Resources[fmt.Sprint(at(p, "Target", "Fn::Join", 1, 1, "Ref"))].Properties, "IntegrationUri", "Fn::GetAtt", 0))]
+		check(t, r.Key(), served.Properties, `"`+names.Prefix+r.Function+`"`, "FunctionName")
 	}
 	for id, r := range api.of("AWS::ApiGatewayV2::Integration") {
 		check(t, id, r.Properties, `"2.0"`, "PayloadFormatVersion")
+		check(t, id, r.Properties, `"AWS_PROXY"`, "IntegrationType")
 		check(t, id, r.Properties, `29000`, "TimeoutInMillis")
 	}
 	stage := api.one(t, "AWS::ApiGatewayV2::Stage").Properties

@@ -133,6 +133,7 @@ func (d *Data) users() {
 	})
 	d.Client = d.Pool.AddClient(jsii.String("App"), &awscognito.UserPoolClientOptions{
 		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
+		DisableOAuth:               jsii.Bool(true), // the app signs in by SRP; by default the CDK allows the implicit grant
 		PreventUserExistenceErrors: jsii.Bool(true),
 		EnableTokenRevocation:      jsii.Bool(true),
 		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(1)),

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 
 	"fastbowlinglab/shared/names"
 )
 
 // check compares what a path leads to, as JSON, with a literal.
-func check(t *testing.T, what string, root any, want string, path ...any) {
+func check(t reporter, what string, root any, want string, path ...any) {
 	t.Helper()
 	got, err := json.Marshal(at(root, path...))
 	if err != nil {
@@ -32,8 +31,8 @@ func attribute(r resource, list, key string) any {
 	return nil
 }
 
-// TestBalancer is mission A1: 900 s, set explicitly; and the timers around it.
-func TestBalancer(t *testing.T) {
+// checkBalancer is mission A1: 900 s, set explicitly; and the timers around it.
+func checkBalancer(t reporter) {
 	fleet := synth(t)["PoseFleet"]
 	lb := fleet.one(t, "AWS::ElasticLoadBalancingV2::LoadBalancer")
 	if got := attribute(lb, "LoadBalancerAttributes", "idle_timeout.timeout_seconds"); got != "900" {
@@ -58,7 +57,7 @@ func TestBalancer(t *testing.T) {
 	check(t, "listener", listener.Properties, "80", "Port")
 }
 
-func TestService(t *testing.T) {
+func checkService(t reporter) {
 	fleet := synth(t)["PoseFleet"]
 	s := fleet.one(t, "AWS::ECS::Service")
 	if _, set := s.Properties["DesiredCount"]; set {
@@ -80,7 +79,7 @@ func TestService(t *testing.T) {
 	check(t, "task", task, `8080`, "ContainerDefinitions", 0, "PortMappings", 0, "ContainerPort")
 }
 
-func TestQueues(t *testing.T) {
+func checkQueues(t reporter) {
 	queues := map[string]resource{}
 	for _, stack := range synth(t) {
 		for _, r := range stack.of("AWS::SQS::Queue") {
@@ -103,37 +102,72 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-func TestTables(t *testing.T) {
-	tables := synth(t)["Data"].of("AWS::DynamoDB::Table")
+func checkTables(t reporter) {
+	tables := map[string]resource{}
+	for _, r := range synth(t)["Data"].of("AWS::DynamoDB::Table") {
+		tables[fmt.Sprint(r.Properties["TableName"])] = r
+	}
 	if len(tables) != len(names.Tables()) {
 		t.Errorf("%d tables, want %d", len(tables), len(names.Tables()))
 	}
-	expiring := []string{}
-	for _, r := range tables {
-		name := fmt.Sprint(r.Properties["TableName"])
-		check(t, name, r.Properties, `"PAY_PER_REQUEST"`, "BillingMode")
-		check(t, name, r.Properties, `true`, "DeletionProtectionEnabled")
-		check(t, name, r.Properties, `true`, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
-		check(t, name, r.Properties, `true`, "SSESpecification", "SSEEnabled")
-		kept(t, name, r)
-		if r.Properties["TimeToLiveSpecification"] != nil {
-			expiring = append(expiring, name)
+	for _, want := range names.Tables() {
+		name, p := want.Name, tables[want.Name].Properties
+		check(t, name, p, `"PAY_PER_REQUEST"`, "BillingMode")
+		check(t, name, p, `true`, "DeletionProtectionEnabled")
+		check(t, name, p, `true`, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
+		check(t, name, p, `true`, "SSESpecification", "SSEEnabled")
+		kept(t, name, tables[name])
+		used := map[string]bool{}
+		check(t, name, p, keySchema(want.PartitionKey, want.SortKey, used), "KeySchema")
+		indexes, _ := p["GlobalSecondaryIndexes"].([]any)
+		if len(indexes) != len(want.Indexes) {
+			t.Errorf("%s has %d indexes, want %d", name, len(indexes), len(want.Indexes))
 		}
-	}
-	if len(expiring) != 1 || expiring[0] != "fbl-effects" {
-		t.Errorf("rows may vanish from %v; only those of fbl-effects may", expiring)
+		for i, ix := range want.Indexes {
+			check(t, name, indexes, fmt.Sprintf(`{"IndexName":"%s","KeySchema":%s,"Projection":{"ProjectionType":"ALL"}}`,
+				ix.Name, keySchema(ix.PartitionKey, ix.SortKey, used)), i)
+		}
+		defined := map[string]bool{}
+		attributes, _ := p["AttributeDefinitions"].([]any)
+		for _, a := range attributes {
+			check(t, name, a, `"S"`, "AttributeType")
+			defined[fmt.Sprint(at(a, "AttributeName"))] = true
+		}
+		if fmt.Sprint(defined) != fmt.Sprint(used) {
+			t.Errorf("%s defines %v, its keys are %v", name, defined, used)
+		}
+		stream, ttl := "null", "null"
+		if want.Stream {
+			stream = `{"StreamViewType":"NEW_IMAGE"}`
+		}
+		if name == "fbl-effects" { // rows may vanish from no other
+			ttl = `{"AttributeName":"expires_at","Enabled":true}`
+		}
+		check(t, name, p, stream, "StreamSpecification")
+		check(t, name, p, ttl, "TimeToLiveSpecification")
 	}
 }
 
+// keySchema is a key as a template writes it.
+func keySchema(partition, sort string, used map[string]bool) string {
+	used[partition] = true
+	out := fmt.Sprintf(`{"AttributeName":"%s","KeyType":"HASH"}`, partition)
+	if sort != "" {
+		used[sort] = true
+		out += fmt.Sprintf(`,{"AttributeName":"%s","KeyType":"RANGE"}`, sort)
+	}
+	return "[" + out + "]"
+}
+
 // kept checks that a resource outlives its stack and its replacement.
-func kept(t *testing.T, what string, r resource) {
+func kept(t reporter, what string, r resource) {
 	t.Helper()
 	if r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" {
 		t.Errorf("%s: deletion %q, replacement %q; want Retain", what, r.DeletionPolicy, r.UpdateReplacePolicy)
 	}
 }
 
-func TestBucket(t *testing.T) {
+func checkBucket(t reporter) {
 	data := synth(t)["Data"]
 	b := data.one(t, "AWS::S3::Bucket")
 	kept(t, "bucket", b)
@@ -143,7 +177,11 @@ func TestBucket(t *testing.T) {
 		`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"ExpirationInDays":30,"Id":"expire-work","NoncurrentVersionExpiration":{"NoncurrentDays":1},"Prefix":"work/","Status":"Enabled"},`+
 		`{"Id":"old-reports","NoncurrentVersionExpiration":{"NoncurrentDays":30},"Prefix":"reports/","Status":"Enabled"}]`, "LifecycleConfiguration", "Rules")
 	check(t, "bucket", b.Properties, `"AES256"`, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm")
-	check(t, "bucket", b.Properties, `["GET","HEAD","POST"]`, "CorsConfiguration", "CorsRules", 0, "AllowedMethods")
+	// Case 51: a page may upload by a presigned POST; what it may send is declared once.
+	methods, _ := json.Marshal(names.UploadCORSMethods)
+	exposed, _ := json.Marshal(names.UploadCORSExpose)
+	check(t, "bucket", b.Properties, fmt.Sprintf(`[{"AllowedHeaders":["*"],"AllowedMethods":%s,"AllowedOrigins":["*"],"ExposedHeaders":%s,"MaxAge":3600}]`, methods, exposed),
+		"CorsConfiguration", "CorsRules")
 	policy, _ := json.Marshal(data.one(t, "AWS::S3::BucketPolicy").Properties)
 	for _, want := range []string{`"aws:SecureTransport":"false"`, `"s3:TlsVersion":1.2`} {
 		if !strings.Contains(string(policy), want) {
@@ -152,7 +190,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-func TestUsersAndSecrets(t *testing.T) {
+func checkUsersAndSecrets(t reporter) {
 	data := synth(t)["Data"]
 	pool := data.one(t, "AWS::Cognito::UserPool")
 	kept(t, "user pool", pool)
@@ -174,7 +212,7 @@ func TestUsersAndSecrets(t *testing.T) {
 	}
 }
 
-func TestNetwork(t *testing.T) {
+func checkNetwork(t reporter) {
 	n := synth(t)["Network"]
 	if nat := n.of("AWS::EC2::NatGateway"); len(nat) != 0 {
 		t.Errorf("%d NAT gateways, want none: each costs more than the rest of the idle system", len(nat))

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"testing"
 
 	"fastbowlinglab/infra/access"
 	"fastbowlinglab/shared/names"
 )
 
 // policies lists every statement of every role and policy, with where it is.
-func policies(t *testing.T) map[string][]map[string]any {
+func policies(t reporter) map[string][]map[string]any {
 	t.Helper()
 	out := map[string][]map[string]any{}
 	add := func(where string, doc any) {
@@ -55,7 +54,7 @@ var noResourceLevel = map[string]bool{
 	"ec2:DescribeNetworkInterfaces": true, "ec2:DescribeSubnets": true, "ec2:UnassignPrivateIpAddresses": true,
 }
 
-func TestLeastPrivilege(t *testing.T) {
+func checkLeastPrivilege(t reporter) {
 	all := policies(t)
 	if len(all) < len(names.Functions())-1 {
 		t.Fatalf("%d policies found", len(all))
@@ -83,9 +82,9 @@ func TestLeastPrivilege(t *testing.T) {
 	}
 }
 
-// TestOwnRoles: each function has a role of its own with exactly the statements
+// checkOwnRoles: each function has a role of its own with exactly the statements
 // of infra/access, and no policy beside it.
-func TestOwnRoles(t *testing.T) {
+func checkOwnRoles(t reporter) {
 	all := policies(t)
 	roles := map[string]string{}
 	for stack, tpl := range synth(t) {
@@ -122,9 +121,9 @@ func TestOwnRoles(t *testing.T) {
 	}
 }
 
-// TestSecretsReachFew: only those who sign or verify may read a secret, and none
+// checkSecretsReachFew: only those who sign or verify may read a secret, and none
 // of them is in the network.
-func TestSecretsReachFew(t *testing.T) {
+func checkSecretsReachFew(t reporter) {
 	var readers []string
 	for where, statements := range policies(t) {
 		for _, s := range statements {
@@ -146,8 +145,8 @@ func TestSecretsReachFew(t *testing.T) {
 	}
 }
 
-// TestMailsOnlyFromUs: who may send mails may do so from one address.
-func TestMailsOnlyFromUs(t *testing.T) {
+// checkMailsOnlyFromUs: who may send mails may do so from one address.
+func checkMailsOnlyFromUs(t reporter) {
 	senders := 0
 	for where, statements := range policies(t) {
 		for _, s := range statements {

@@ -72,6 +72,7 @@ func watches(f *PoseFleet, api *API, a *Analysis) []watch {
 			missing: awscloudwatch.TreatMissingData_BREACHING},
 		{name: "tags-mismatch", says: "A row of tags is not what it should be", metric: own(metric.TagsMismatch), threshold: 1},
 		{name: "model-unavailable", says: "A setting names a model that is retired, missing or not allowed", metric: own(metric.ModelUnavailable), threshold: 1},
+		{name: "price-missing", says: "Model calls were made that no price is known for: costs are understated", metric: own(metric.PriceMissing), threshold: 1},
 		{name: "api-errors", says: "The HTTP API answered 5xx several times",
 			metric: measure("AWS/ApiGateway", "5xx", "Sum", map[string]*string{"ApiId": api.HTTP.ApiId()}), threshold: apiErrors},
 		flat("balancer", "the pose workers behind the load balancer",

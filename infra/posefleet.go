@@ -76,7 +76,7 @@ func (f *PoseFleet) task(s Settings, d *Data, api *API) {
 		}),
 		Environment:            only(env, names.WorkerEnv()),
 		StopTimeout:            duration(names.StopGrace),
-		ReadonlyRootFilesystem: jsii.Bool(false), // scratch space lies in the container's own /tmp
+		ReadonlyRootFilesystem: jsii.Bool(true), // nothing is written but to S3: pictures and weights stay in memory
 		PortMappings:           &[]*awsecs.PortMapping{{ContainerPort: jsii.Number(names.WorkerPort)}},
 		Logging: awsecs.LogDrivers_AwsLogs(&awsecs.AwsLogDriverProps{
 			StreamPrefix: jsii.String("worker"),

@@ -51,6 +51,7 @@ type Deps struct {
 	Notices  string
 	Effects  string
 	Usage    string
+	Prices   string
 	Retry    retry.Policy
 	Now      func() time.Time
 }
@@ -117,6 +118,9 @@ func (d Deps) run(ctx context.Context) (Out, error) {
 		if err := a.scan(ctx, part.table, part.check); err != nil {
 			return Out{}, awserr.Fault(fmt.Errorf("audit %s: %w", part.table, err), "audit")
 		}
+	}
+	if err := a.prices(ctx); err != nil {
+		return Out{}, awserr.Fault(fmt.Errorf("audit prices: %w", err), "audit")
 	}
 	a.rep.Ended = d.now()
 	key, err := a.store(ctx)

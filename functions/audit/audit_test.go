@@ -128,7 +128,7 @@ func (w *world) audit(now time.Time) audit.Report {
 	w.t.Helper()
 	s := &shelf{}
 	h := audit.New(audit.Deps{DB: w.db, Objects: s, Bucket: "b", Analyses: names.Analyses.Name, Credits: names.Credits.Name,
-		Notices: names.Notices.Name, Effects: names.Effects.Name, Usage: names.Usage.Name, Now: func() time.Time { return now }})
+		Notices: names.Notices.Name, Effects: names.Effects.Name, Usage: names.Usage.Name, Prices: names.Prices.Name, Now: func() time.Time { return now }})
 	if _, err := h.Invoke(w.t.Context(), []byte(`{}`)); err != nil {
 		w.t.Fatal(err)
 	}

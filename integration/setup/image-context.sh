@@ -11,6 +11,7 @@ rm -rf "$dir"
 mkdir -p "$dir/bin" "$dir/models"
 put() { install -m "$1" "$2" "$dir/$3"; }
 put 0644 functions/poseworker/Dockerfile Dockerfile
+put 0755 functions/poseworker/ffmpeg.sh ffmpeg.sh
 put 0755 "$bin/poseworker" bin/poseworker
 put 0755 "$bin/precheck/bootstrap" bin/precheck
 put 0644 "$npm/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1" libonnxruntime.so.1

@@ -22,6 +22,7 @@ const (
 	ModelUnavailable = "ModelUnavailable" // a setting names a model that is retired, missing or not allowed; dimension: setting
 	DeadlineReached  = "DeadlineReached"  // the reconciler ended an analysis
 	AuditViolations  = "AuditViolations"  // promises that the audit found broken, 0 where there are none: its heartbeat too
+	PriceMissing     = "PriceMissing"     // model calls of this day and the one before that no price is known for; 0 where there are none
 	Reconciled       = "Reconciled"       // the reconciler finished a pass: its heartbeat
 	ReconcileFailed  = "ReconcileFailed"  // rows that a pass could not repair
 )

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -42,6 +43,7 @@ type Bill struct {
 	TotalUSD string  `json:"total_usd"`
 	Unpriced int     `json:"unpriced"`
 	More     bool    `json:"more,omitempty"`
+	NoPrice  int     `json:"-"` // those of Unpriced that a row in the table of prices would price
 }
 
 // Group is the sum over the calls of one task by one model, as it was called.
@@ -115,6 +117,9 @@ func (s Store) Query(ctx context.Context, q Query) (Bill, error) {
 		cost, err := costOf(c, prices[model])
 		if err != nil {
 			l.Error = err.Error()
+			if errors.Is(err, errNoPrice) {
+				b.NoPrice++
+			}
 		} else {
 			d := Dollars(cost)
 			l.CostUSD = &d
@@ -138,7 +143,7 @@ func (s Store) Query(ctx context.Context, q Query) (Bill, error) {
 func costOf(c Call, ps []Price) (*big.Rat, error) {
 	p, ok := priceAt(ps, c.At)
 	if !ok {
-		return nil, fmt.Errorf("%s has no price on %s", baseModel(c.Model), c.At.UTC().Format(time.DateOnly))
+		return nil, fmt.Errorf("%s %w on %s", baseModel(c.Model), errNoPrice, c.At.UTC().Format(time.DateOnly))
 	}
 	return p.Cost(c.Tokens)
 }

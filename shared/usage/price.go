@@ -3,6 +3,7 @@ package usage
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -75,6 +76,9 @@ func merge(shipped, table []Price) []Price {
 	return out
 }
 
+// errNoPrice is why a call whose tokens are known has no cost.
+var errNoPrice = errors.New("has no price")
+
 var million = big.NewRat(1_000_000, 1)
 
 // Cost is what t costs at p, exactly. It is an error if the tokens of a class,
@@ -97,7 +101,7 @@ func (p Price) Cost(t Tokens) (*big.Rat, error) {
 		case *c.n == 0:
 			continue
 		case c.price == "":
-			return nil, fmt.Errorf("%s has no price for %s tokens from %s", p.Model, c.name, p.From)
+			return nil, fmt.Errorf("%s %w for %s tokens from %s", p.Model, errNoPrice, c.name, p.From)
 		}
 		each, ok := decimal(c.price)
 		if !ok {
