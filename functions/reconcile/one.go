@@ -68,8 +68,10 @@ func (d Deps) overdue(ctx context.Context, r analysis.Row, out *Out) error {
 	return analysis.Stop(ctx, d.Steps, d.MachineARN, r.Holder(), "DeadlinePassed")
 }
 
+// fail ends an analysis whose execution was looked at and is no more. If another
+// one has begun it since, that one holds it and nothing is written.
 func (d Deps) fail(ctx context.Context, r analysis.Row, why reason.Code, out *Out) error {
-	res, err := d.Ends.Fail(ctx, r.AnalysisID, r.Attempt, "", by, why)
+	res, err := d.Ends.Fail(ctx, r.AnalysisID, r.Attempt, r.Holder(), by, why)
 	if err == nil && res.Won {
 		out.Failed++
 	}

@@ -352,6 +352,36 @@ func TestExecutionsThatEndedWithoutSettling(t *testing.T) {
 	})
 }
 
+// meanwhile is Step Functions with something that happens while it is asked.
+type meanwhile struct {
+	steps
+	happens func()
+}
+
+func (m meanwhile) DescribeExecution(ctx context.Context, in *sfn.DescribeExecutionInput, opts ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error) {
+	out, err := m.steps.DescribeExecution(ctx, in, opts...)
+	m.happens()
+	return out, err
+}
+
+// The execution that was looked at is closed; another one begins the attempt
+// before the end is written. It is that one's now.
+func TestAnotherExecutionBeginsMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	id := w.queued("k")
+	w.steps[analysis.ExecutionName(id, 1)] = &execution{sfntypes.ExecutionStatusAborted, w.now, ""}
+	w.deps.Steps = meanwhile{w.steps, func() {
+		w.steps["another"] = &execution{status: sfntypes.ExecutionStatusRunning}
+		if _, err := w.deps.Life.Begin(t.Context(), id, 1, "another", nil); err != nil {
+			t.Error(err)
+		}
+	}}
+	w.now = w.now.Add(3 * time.Minute)
+	w.pass()
+	w.want(id, analysis.Analysing, "")
+	w.refunds(0)
+}
+
 func TestOneBadRowDoesNotStopTheRest(t *testing.T) {
 	w := newWorld(t)
 	good := w.reserved("good")

@@ -82,11 +82,11 @@ func (a adapter[In, Out]) log(ctx context.Context, payload []byte, start time.Ti
 	attrs := []any{"function", a.name, "analysis_id", id.AnalysisID, "attempt", id.Attempt,
 		"ms", time.Since(start).Milliseconds()}
 	if err != nil {
-		name := fmt.Sprintf("%T", err)
-		if e, ok := err.(messages.InvokeResponse_Error); ok {
-			name = e.Type
+		name, detail := fmt.Sprintf("%T", err), err.Error()
+		if e, ok := err.(messages.InvokeResponse_Error); ok { // whose Error prints the struct
+			name, detail = e.Type, e.Message
 		}
-		slog.ErrorContext(ctx, "failed", append(attrs, "error", name, "detail", err.Error())...)
+		slog.ErrorContext(ctx, "failed", append(attrs, "error", name, "detail", detail)...)
 		return
 	}
 	slog.InfoContext(ctx, "done", attrs...)

@@ -1,9 +1,12 @@
 package handler
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -45,5 +48,23 @@ func TestMessagesAreBounded(t *testing.T) {
 	e := err.(messages.InvokeResponse_Error)
 	if len(e.Message) > maxMessage+len(" (cut)") || !strings.HasSuffix(e.Message, " (cut)") || !utf8.ValidString(e.Message) {
 		t.Errorf("%d bytes, ends with %q", len(e.Message), e.Message[len(e.Message)-9:])
+	}
+}
+
+// The log's line says what happened, not how the runtime's error type prints.
+func TestLogsTheMessage(t *testing.T) {
+	var line bytes.Buffer
+	was := slog.Default()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&line, nil)))
+	defer slog.SetDefault(was)
+	_, _ = New("f", func(context.Context, struct{}) (int, error) {
+		return 0, fault.Wrap(fault.Transient, errors.New("throttled"), "read the row of an-1")
+	}).Invoke(t.Context(), []byte(`{}`))
+	var got map[string]any
+	if err := json.Unmarshal(line.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got["error"] != "Transient" || got["detail"] != "read the row of an-1: throttled" {
+		t.Errorf("error %v, detail %v", got["error"], got["detail"])
 	}
 }
