@@ -47,9 +47,9 @@ func clips() []clip {
 func variants() []clip {
 	at := func(name string, rate int, flags, variant string) clip {
 		seed, _ := strconv.Atoi(name[1:])
-		c := clip{name: name, seed: seed, rate: rate, from: ".6", to: "1.8", flags: flags, variant: variant}
+		c := clip{name: name, seed: seed, rate: rate, from: ".7", to: "1.65", flags: flags, variant: variant}
 		if rate == 30 {
-			c.from, c.to = ".4", "2"
+			c.from, c.to = ".4", "1.9"
 		}
 		if rate > 60 {
 			c.from, c.to = ".95", "1.65"

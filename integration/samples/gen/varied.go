@@ -124,6 +124,8 @@ func (c *varied) make(out, crf string) error {
 	case c.portrait:
 		s.W, s.H, s.Rotate, s.Convert = ph, pw, true, portrait(m, cam, c.from, c.rate)
 	}
-	render(m, NewScene(cam), c.rate, c.shutter, c.from, c.to, crf, s)
+	sc := NewScene(cam)
+	sc.Quick = true
+	render(m, sc, c.rate, c.shutter, c.from, c.to, crf, s)
 	return nil
 }
