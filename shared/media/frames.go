@@ -80,7 +80,7 @@ func (s *source) stream(ctx context.Context, info Info, opt Options, fn func(Fra
 		if err := s.decode(ctx, info, d, c.take); err != nil || c.stopped {
 			return err
 		}
-		return s.checkCount(ctx, info, c.index)
+		return s.checkWhole(ctx, info, &c, c.index)
 	}
 	c.last = opt.LastSeen
 	for _, margin := range seekMargins(info) {
@@ -116,6 +116,7 @@ type counter struct {
 	last      float64 // time of the last frame
 	seekProof bool    // the next picture must not lie after last
 	stopped   bool
+	bars      bars
 }
 
 func (c *counter) take(at float64, pix []byte) error {
@@ -138,9 +139,20 @@ func (c *counter) take(at float64, pix []byte) error {
 	f := Frame{Index: c.index, Time: t, Width: c.w, Height: c.h, Pix: pix}
 	c.index++
 	c.last = t
+	if pix != nil {
+		c.bars.see(pix, c.w, c.h)
+	}
 	err := c.fn(f)
 	c.stopped = errors.Is(err, ErrStop)
 	return err
+}
+
+// checkWhole judges a clip that was decoded from beginning to end, got frames of it.
+func (s *source) checkWhole(ctx context.Context, info Info, c *counter, got int) error {
+	if c.bars.changed() {
+		return refuse(reason.MediaReshaped, "black bars come or go at about %d of %d", c.index-c.bars.count, c.index)
+	}
+	return s.checkCount(ctx, info, got)
 }
 
 // checkCount holds the number of decoded frames against what was expected.

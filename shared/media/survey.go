@@ -38,7 +38,7 @@ func Survey(ctx context.Context, src string, info Info, every float64, maxSide i
 			return err
 		}
 		info.Start = k.start
-		return s.checkCount(ctx, info, len(k.times))
+		return s.checkWhole(ctx, info, &c, len(k.times))
 	})
 }
 

@@ -22,6 +22,7 @@ const (
 	MediaTooShort    Code = "media_too_short"
 	MediaTooSmall    Code = "media_too_small"
 	MediaUnreadable  Code = "media_unreadable"
+	MediaReshaped    Code = "media_reshaped"
 )
 
 // Reasons of a failed or expired analysis: our fault, or nobody came.
@@ -52,6 +53,7 @@ var sentences = map[Code]string{
 	MediaTooShort:    "This video is too short to hold a delivery.",
 	MediaTooSmall:    "The picture of this video is too small to measure a bowler.",
 	MediaUnreadable:  "The uploaded video could not be read.",
+	MediaReshaped:    "The picture of this video changes its shape part way. Send the clip as the camera filmed it.",
 	Cancelled:        "The analysis was cancelled.",
 	NotUploaded:      "The clips were not uploaded in time.",
 	DeadlinePassed:   "The analysis took too long and was stopped.",
