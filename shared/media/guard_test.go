@@ -50,6 +50,7 @@ func refusal(err error) reason.Code {
 
 // TestDisguisesOpenNothing gives files that would make ffmpeg open other files
 // or addresses, had it a free hand.
+// Field case 23: what is no film under a film's name.
 func TestDisguisesOpenNothing(t *testing.T) {
 	var hits atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))

@@ -10,6 +10,7 @@ import (
 // TestHDRIsMappedToSDR makes grey bands, writes them as PQ and as HLG, and wants
 // them back about as bright, and in order. Unmapped, PQ's bands come out within
 // a third of the range.
+// Field case 31: PQ and HLG come out as SDR.
 func TestHDRIsMappedToSDR(t *testing.T) {
 	for _, transfer := range []string{"smpte2084", "arib-std-b67"} {
 		t.Run(transfer, func(t *testing.T) {

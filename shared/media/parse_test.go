@@ -46,6 +46,7 @@ func TestTurnOf(t *testing.T) {
 }
 
 // TestTurnFilters applies the filters' own meaning to the matrix' example point.
+// Field case 24: upright once, and not twice.
 func TestTurnFilters(t *testing.T) {
 	for _, m := range [][4]int64{{1, 0, 0, 1}, {0, 1, -1, 0}, {-1, 0, 0, -1}, {0, -1, 1, 0}, {-1, 0, 0, 1}, {1, 0, 0, -1}, {0, 1, 1, 0}, {0, -1, -1, 0}} {
 		x, y := int64(2), int64(1)
@@ -123,6 +124,7 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Field case 26: rates like "0/0", "N/A" and "32700/1091|"; field case 29: no duration, the wrong track.
 func TestParseProbe(t *testing.T) {
 	const video = `{"index":1,"codec_type":"video","codec_name":"h264","width":640,"height":360`
 	for _, c := range []struct {
@@ -219,6 +221,7 @@ func TestStalledProgramIsGivenUp(t *testing.T) {
 }
 
 // TestChattyProgramDoesNotBlock lets a program say more than any pipe holds.
+// Field case 32.
 func TestChattyProgramDoesNotBlock(t *testing.T) {
 	out, said, err := output(t.Context(), 100, "sh", "-c", "head -c 2000000 /dev/zero | tr '\\0' 'e' >&2; echo done")
 	if err != nil || string(out) != "done\n" || len(said) > 200 {

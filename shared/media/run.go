@@ -77,6 +77,7 @@ func start(ctx context.Context, input *os.File, sides int, name string, args ...
 	pipe := func() (*os.File, *os.File, error) {
 		r, w, err := os.Pipe()
 		if err == nil {
+			widen(w)
 			theirs = append(theirs, w)
 		}
 		return r, w, err
@@ -106,6 +107,15 @@ func start(ctx context.Context, input *os.File, sides int, name string, args ...
 		return nil, fault.Wrap(fault.Permanent, err, "run %s (is it installed?)", name)
 	}
 	return p, nil
+}
+
+// widen lets a pipe hold more than a few rows of a picture, so that writer and reader
+// wake each other less often; a hint, no more.
+func widen(pipe *os.File) {
+	const setPipeSize, bytes = 1031, 1 << 20 // F_SETPIPE_SZ; what an unprivileged process may ask for
+	if c, err := pipe.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, bytes) })
+	}
 }
 
 func (p *process) closePipes() {

@@ -94,6 +94,7 @@ func check(t *testing.T, path string, info media.Info, at float64, want int) {
 }
 
 // TestGoingOnGivesTheSameFrames resumes after every tenth frame.
+// Field case 28: times re-based and rising, wherever a reader begins.
 func TestGoingOnGivesTheSameFrames(t *testing.T) {
 	path := numbered(t, "v.mp4", `,select=not(between(n\,20\,33))`, "-fps_mode", "vfr")
 	info, err := media.Probe(t.Context(), path, media.Limits{})

@@ -135,7 +135,8 @@ func readCase(t *testing.T, name string, person int) (pose.Track, error) {
 	return tr, nil
 }
 
-// Field cases 34 and 36: ../shared/cases/pose.
+// Field cases 28, 34 and 36: every file of ../shared/cases/pose has the outcome that is
+// written down for it.
 func TestFieldCases(t *testing.T) {
 	for _, c := range []struct {
 		file    string

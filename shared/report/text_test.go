@@ -104,6 +104,7 @@ func short(name string) Input {
 		Submitted: time.Date(2026, 3, 31, 18, 30, 0, 0, time.UTC)}
 }
 
+// Field case 47: the names of n_names.json.
 func TestNamesOfAnyScript(t *testing.T) {
 	r := reporter(t)
 	var list []string
@@ -135,6 +136,7 @@ func TestNamesOfAnyScript(t *testing.T) {
 	}
 }
 
+// Field case 47: long words and lists.
 func TestLongTexts(t *testing.T) {
 	var long struct {
 		NoSpaces string                         `json:"no_spaces"`
@@ -205,6 +207,7 @@ func TestMarkupAndControlCharacters(t *testing.T) {
 	}
 }
 
+// Field case 48.
 func TestDatesInTheAthletesZone(t *testing.T) {
 	var cases []struct {
 		UTC  time.Time `json:"utc"`
