@@ -139,14 +139,15 @@ func (r row) pass(t *testing.T) map[string]any {
 }
 
 // beside measures one decoding of the clip at the size that the pass used, with one
-// reader who does nothing, and as many runs of the models as the pass made, on empty
-// pictures and on as many threads. Their processor seconds over the cores are the
-// least that a pass could take. Sampling the regions is not counted in them.
+// reader who does nothing, and as many readings of regions by the models as the pass
+// made, of an empty picture and on as many threads. A reading is the sampling of the
+// region to the model's input and the model's run. Their processor seconds over the
+// cores are the least that a pass of this design could take.
 func (r row) beside(t *testing.T, v seer, line map[string]any, wall, spent float64) {
 	landmarks, detections := v.Tracker.Runs()
 	decode := (decodeAlone(t, r.Clip, v.Tracker.Side()) + decodeAlone(t, r.Clip, v.Tracker.Side())) / 2
 	before := cpu(syscall.RUSAGE_SELF)
-	if err := v.Tracker.Exercise(landmarks, detections); err != nil {
+	if err := v.Tracker.Exercise(v.Tracker.Side(), v.Tracker.Side()*9/16, landmarks, detections); err != nil {
 		t.Fatal(err)
 	}
 	models := cpu(syscall.RUSAGE_SELF) - before

@@ -67,15 +67,23 @@ func (p picture) between(x, y float64, mul, add float32, out *[3]float32) {
 	dx, dy := float32(x-float64(ix)), float32(y-float64(iy))
 	at := 3 * (iy*p.w + ix)
 	a, c := (*[6]byte)(p.pix[at:]), (*[6]byte)(p.pix[at+3*p.w:])
-	a0, a1, a2 := float32(a[0]), float32(a[1]), float32(a[2])
-	c0, c1, c2 := float32(c[0]), float32(c[1]), float32(c[2])
-	top0, low0 := a0+(float32(a[3])-a0)*dx, c0+(float32(c[3])-c0)*dx
-	top1, low1 := a1+(float32(a[4])-a1)*dx, c1+(float32(c[4])-c1)*dx
-	top2, low2 := a2+(float32(a[5])-a2)*dx, c2+(float32(c[5])-c2)*dx
+	a0, a1, a2 := asFloat[a[0]], asFloat[a[1]], asFloat[a[2]]
+	c0, c1, c2 := asFloat[c[0]], asFloat[c[1]], asFloat[c[2]]
+	top0, low0 := a0+(asFloat[a[3]]-a0)*dx, c0+(asFloat[c[3]]-c0)*dx
+	top1, low1 := a1+(asFloat[a[4]]-a1)*dx, c1+(asFloat[c[4]]-c1)*dx
+	top2, low2 := a2+(asFloat[a[5]]-a2)*dx, c2+(asFloat[c[5]]-c2)*dx
 	out[0] = (top0+(low0-top0)*dy)*mul + add
 	out[1] = (top1+(low1-top1)*dy)*mul + add
 	out[2] = (top2+(low2-top2)*dy)*mul + add
 }
+
+// asFloat is quicker to look up than a byte is to convert.
+var asFloat = func() (f [256]float32) {
+	for i := range f {
+		f[i] = float32(i)
+	}
+	return f
+}()
 
 // sample reads the picture between its pixels; (0, 0) is the centre of the first.
 func (p picture) sample(x, y float64, mul, add float32, out []float32) {
