@@ -25,9 +25,13 @@ type Summary struct {
 	Off        string         `json:"off,omitempty"`
 	Ends       map[string]int `json:"ends"`
 	Requests   int            `json:"requests"`
-	Executions map[int]int    `json:"executions"`  // runs by how many executions their analyses had
-	ModelCalls int            `json:"model_calls"` // of which extra_calls were takeovers
-	ExtraCalls int            `json:"extra_calls"`
+	Executions map[int]int    `json:"executions"` // runs by how many executions their analyses had
+	HTTPRoad   int            `json:"http_road"`  // runs whose jobs went the HTTP road; the others', the queue's
+	Redriven   int            `json:"redriven"`   // executions, after the end of their analysis
+	ModelCalls int            `json:"model_calls"`
+	ExtraCalls int            `json:"extra_calls"` // beyond the first of a task: the takeovers, less the claims that reached nobody
+	Takeovers  int            `json:"takeovers"`
+	Unsent     int            `json:"unsent_claims"`
 	Virtual    string         `json:"virtual"` // how long the worlds lived
 
 	first *Result // the first run with a violation
@@ -103,8 +107,14 @@ func (s *Summary) sum(results []*Result) {
 		}
 		s.Requests += r.Requests
 		s.Executions[r.Executions]++
+		s.Redriven += r.Redriven
+		if r.HTTP {
+			s.HTTPRoad++
+		}
 		s.ModelCalls += r.Calls
 		s.ExtraCalls += r.Extra
+		s.Takeovers += r.Takeovers
+		s.Unsent += r.Unsent
 		lived += r.Virtual
 		if len(r.Violations) > 0 && s.first == nil {
 			s.first = r

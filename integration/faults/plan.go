@@ -73,8 +73,40 @@ func (p *Plan) Fired() []Fired {
 // an invocation or a worker, not the clients.
 func mortal(actor string) bool { return actor != "" && !strings.HasPrefix(actor, "client") }
 
+// slow reports whether this is one of the three in ten worlds in which whoever
+// holds something is stopped, or unheard, now and then for longer than it may
+// hold it: that is what fences and owners are for.
+func (p *Plan) slow() bool { return p.dice.Chance(0.3, "slow world") }
+
+// outlasts chooses the faults of a slow world: a worker stopped for longer than its
+// lease, or whose write arrives later than that; a mail refused or its sender
+// stopped, a mark that arrives late.
+func (p *Plan) outlasts(c virtual.Call) (virtual.Decision, bool) {
+	fault, chance := virtual.Paused, 0.0
+	switch table := c.Table(); {
+	case c.Op == "UpdateItem" && table == "pose-jobs" && strings.HasPrefix(c.Actor, "worker-"):
+		chance = 0.12
+		if p.dice.Chance(0.6, "unheard "+c.ID) {
+			fault = virtual.Straggler
+		}
+	case c.Op == "UpdateItem" && table == "notices":
+		fault, chance = virtual.Straggler, 0.3
+	case c.Service == "ses" && p.dice.Chance(0.5, "refused "+c.ID):
+		fault, chance = virtual.Throttled, 0.6
+	case c.Service == "ses":
+		chance = 0.3
+	}
+	if !p.slow() || !p.dice.Chance(chance, "outlasts "+c.ID) || !p.fire(string(fault), c.ID) {
+		return virtual.Decision{}, false
+	}
+	return virtual.Decision{Fault: fault, For: p.dice.Between(100*time.Second, 300*time.Second, "outlasts for "+c.ID)}, true
+}
+
 // request chooses the fault of a request.
 func (p *Plan) request(c virtual.Call) virtual.Decision {
+	if d, ok := p.outlasts(c); ok {
+		return d
+	}
 	if !p.dice.Chance(p.rate, "request "+c.ID) {
 		return virtual.Decision{}
 	}
@@ -146,6 +178,10 @@ const (
 	doBroke       = "no_credit_left"
 	doSkew        = "skewed_clock"
 	doSecondOwner = "second_claim_check"
+	doRedrive     = "redriven_after_end"
+	doTwoGrants   = "granted_twice"
+	doPayment     = "payment_told_often"
+	doConfirm     = "confirmed_again"
 )
 
 // events chooses the deliveries of an event.

@@ -13,6 +13,7 @@ import (
 // request is a DynamoDB write that can be edited.
 type request struct {
 	op      string
+	actor   string
 	body    map[string]any
 	writes  []*write
 	changed bool
@@ -30,7 +31,7 @@ func (w *write) expr() string { s, _ := w.m["UpdateExpression"].(string); return
 
 // parse reads a write; nil when c is none.
 func parse(c virtual.Call) *request {
-	r := &request{op: c.Op}
+	r := &request{op: c.Op, actor: c.Actor}
 	if json.Unmarshal(c.Body, &r.body) != nil {
 		return nil
 	}
@@ -92,6 +93,61 @@ func (r *request) isCreate() bool {
 	return r.op == "TransactWriteItems" && r.writes[0].table == names.Analyses.Name && r.writes[0].kind == "Put"
 }
 
+// starts reports whether the request is a transaction that begins with an effect's
+// row of this kind.
+func (r *request) starts(prefix string) bool {
+	return r.op == "TransactWriteItems" && r.writes[0].kind == "Put" && r.writes[0].table == names.Effects.Name &&
+		strings.HasPrefix(attribute(r.writes[0].m["Item"], names.Effects.PartitionKey), prefix)
+}
+
+// attribute is a string attribute of an item or a key.
+func attribute(item any, name string) string {
+	m, _ := item.(map[string]any)
+	v, _ := m[name].(map[string]any)
+	s, _ := v["S"].(string)
+	return s
+}
+
+// dropPuts drops the conditions of what is put into these tables.
+func (r *request) dropPuts(tables ...names.Table) {
+	for i, w := range r.writes {
+		for _, t := range tables {
+			if w.kind == "Put" && w.table == t.Name {
+				r.dropCondition(i)
+			}
+		}
+	}
+}
+
+// drop takes the writes of a table out of a transaction.
+func (r *request) drop(t names.Table) {
+	parts := r.body["TransactItems"].([]any)
+	var left []any
+	for i, w := range r.writes {
+		if w.table != t.Name {
+			left = append(left, parts[i])
+		}
+	}
+	r.changed = r.changed || len(left) < len(parts)
+	r.body["TransactItems"] = left
+}
+
+// replaceKey changes the sort key of what is put.
+func (r *request) replaceKey(w *write, by func(string) string) {
+	if old := attribute(w.m["Item"], names.Usage.SortKey); old != "" {
+		w.m["Item"].(map[string]any)[names.Usage.SortKey] = map[string]any{"S": by(old)}
+		r.changed = true
+	}
+}
+
+// ownBudget gives the caller a budget of its own.
+func (r *request) ownBudget(w *write) {
+	if key := attribute(w.m["Key"], names.Effects.PartitionKey); key == virtual.ModelBudget {
+		w.m["Key"].(map[string]any)[names.Effects.PartitionKey] = map[string]any{"S": key + "#" + r.actor}
+		r.changed = true
+	}
+}
+
 func (r *request) dropCondition(i int) {
 	w := r.writes[i]
 	if w.cond() == "" {
@@ -135,20 +191,23 @@ func (w *write) prune() {
 	}
 }
 
-// split carries the transaction of an end out as two.
-func split(c virtual.Call) [][]byte {
-	if c.Service != "dynamodb" {
-		return nil
+// splitting carries the first write of a transaction out by itself, and then the
+// others.
+func splitting(these func(*request) bool) func(virtual.Call) [][]byte {
+	return func(c virtual.Call) [][]byte {
+		if c.Service != "dynamodb" {
+			return nil
+		}
+		r := parse(c)
+		if r == nil || !these(r) {
+			return nil
+		}
+		token, _ := r.body["ClientRequestToken"].(string)
+		parts := r.body["TransactItems"].([]any)
+		one := map[string]any{"TransactItems": parts[:1], "ClientRequestToken": half(token, "1")}
+		two := map[string]any{"TransactItems": parts[1:], "ClientRequestToken": half(token, "2")}
+		return [][]byte{encode(one), encode(two)}
 	}
-	r := parse(c)
-	if r == nil || !r.isEnd() {
-		return nil
-	}
-	token, _ := r.body["ClientRequestToken"].(string)
-	parts := r.body["TransactItems"].([]any)
-	one := map[string]any{"TransactItems": parts[:1], "ClientRequestToken": half(token, "1")}
-	two := map[string]any{"TransactItems": parts[1:], "ClientRequestToken": half(token, "2")}
-	return [][]byte{encode(one), encode(two)}
 }
 
 func half(token, n string) string { return token[:min(len(token), 24)] + "-" + n }

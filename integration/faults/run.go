@@ -8,18 +8,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"fastbowlinglab/functions/poseworker"
 	"fastbowlinglab/integration/virtual"
-	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/flags"
-	"fastbowlinglab/shared/handler"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/reason"
 )
 
 // Result is what one schedule came to.
@@ -32,8 +27,12 @@ type Result struct {
 	Virtual    time.Duration           // how long the world lived
 	Ends       map[analysis.Status]int // by end
 	Executions int
-	Calls      int // of the paid model
-	Extra      int // of them, beyond the first of a task
+	Redriven   int  // executions, after their analysis had its end
+	HTTP       bool // the jobs went the HTTP road
+	Calls      int  // of the paid model
+	Extra      int  // of them, beyond the first of a task
+	Takeovers  int  // of their claims
+	Unsent     int  // claims that the model never saw a request of
 	Lines      []string
 }
 
@@ -53,6 +52,10 @@ type world struct {
 	planted map[string]bool // executions that the schedule itself started beside the system
 	workers map[string]*virtual.Proc
 	wanted  map[string]bool // analyses that a client holds an id of
+
+	redriven int // executions, after their analysis had its end
+	granted  int64
+	paid     bool // the shop sold and took back
 }
 
 // Run plays one schedule on an empty database.
@@ -66,7 +69,7 @@ func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 		Seed: seed, Faults: w.plan.request, Invocations: w.plan.invocation, Events: w.plan.events, Skew: w.plan.skew,
 		Observe: w.obs.observe, Answered: w.obs.answered, Model: w.model, Keep: opt.Keep,
 		Override: map[string]func(*virtual.Cloud) lambda.Handler{names.FnPrecheck: w.precheck},
-		Workers:  d.IntN(2, "workers"), Poll: 5 * time.Minute,
+		Workers:  workersBeside(w.plan), Poll: 5 * time.Minute, Budget: modelLimit,
 		Vision: func(p *virtual.Proc) poseworker.Vision {
 			// Odd times, so that a chunk and a renewal never fall on one instant: which
 			// of two goroutines of a process then comes first is nobody's to say.
@@ -92,6 +95,18 @@ func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 	return res
 }
 
+// workersBeside is how many workers there are beside those that are wanted: where
+// one may be stopped, there is another to take over.
+func workersBeside(p *Plan) int {
+	if p.slow() {
+		return 1
+	}
+	return p.dice.IntN(2, "workers")
+}
+
+// http reports whether the jobs of this world go the HTTP road.
+func (w *world) http() bool { return w.plan.dice.Chance(0.35, "road") }
+
 // healthy reports whether a worker lives and was never stopped.
 func (w *world) healthy(worker string) bool {
 	w.mu.Lock()
@@ -107,6 +122,7 @@ func (w *world) finish(c *virtual.Cloud, res *Result) {
 			w.obs.violation("I6", "two passes of %s went on together for %s", id, by)
 		}
 	}
+	w.bought(c)
 	for id := range w.wanted {
 		if _, ok := w.obs.rows[id]; !ok {
 			w.obs.violation("I9", "a client was told that %s exists; it does not", id)
@@ -117,14 +133,17 @@ func (w *world) finish(c *virtual.Cloud, res *Result) {
 		res.Executions += r.Attempt
 	}
 	res.Executions += len(w.planted)
-	perKey := map[string]int{}
-	for _, m := range c.ModelCalls() {
-		perKey[m.Key]++
+	res.Redriven = w.redriven
+	for _, b := range w.obs.bills {
+		if b.calls == 0 { // nobody got as far as the model
+			continue
+		}
+		res.Calls += b.calls
+		res.Extra += b.extra()
+		res.Takeovers += b.takeovers
+		res.Unsent += b.unsent
 	}
-	for _, n := range perKey {
-		res.Calls += n
-		res.Extra += n - 1
-	}
+	res.HTTP = w.http()
 	res.Hash, res.Requests, res.Lines = c.Gate.Hash(), c.Gate.Requests, c.Gate.Lines()
 }
 
@@ -139,7 +158,7 @@ func (w *world) play(c *virtual.Cloud) {
 	d := w.plan.dice
 	c.SetParameter("/model/findings", virtual.PaidModel)
 	c.SetParameter("/model/coaching", virtual.PaidModel)
-	if d.Chance(0.35, "road") {
+	if w.http() {
 		c.SetParameter("/flags/pose_road", flags.RoadHTTP)
 	}
 	c.Schedule(names.FnReconcile, names.ReconcilePeriod)
@@ -148,11 +167,16 @@ func (w *world) play(c *virtual.Cloud) {
 	if n > 1 && w.plan.event(doBroke, "", 0.2) {
 		credits--
 	}
-	if !w.insist(ctx, func() error { return c.Grant(ctx, credits) }) {
+	w.granted = int64(credits)
+	if !w.grant(ctx, c, credits) {
 		w.obs.violation("I9", "a grant was not entered in an hour")
 		return
 	}
 	var clients sync.WaitGroup
+	if credits == n && w.plan.event(doPayment, "", 0.3) {
+		w.paid = true
+		clients.Go(func() { w.pay(c) })
+	}
 	for i := range n {
 		clients.Go(func() { w.client(c, fmt.Sprintf("key-%d", i)) })
 	}
@@ -167,140 +191,4 @@ func (w *world) play(c *virtual.Cloud) {
 		return
 	}
 	pause(ctx, 20*time.Minute) // longer than any late answer or invocation
-}
-
-// client is an athlete with one analysis.
-func (w *world) client(c *virtual.Cloud, key string) {
-	ctx := virtual.As(context.Background(), "client/"+key)
-	d := w.plan.dice
-	pause(ctx, d.Between(0, time.Minute, "arrives "+key))
-	var twin sync.WaitGroup
-	if w.plan.event(doTwoClients, key, 0.2) { // the app was tapped twice
-		tctx := virtual.As(context.Background(), "client-twin/"+key)
-		twin.Go(func() { w.submit(tctx, c, key) })
-	}
-	id, ok := w.submit(ctx, c, key)
-	twin.Wait()
-	if !ok {
-		return
-	}
-	if !w.plan.event(doNoStart, key, 0.1) { // else the reconciler must
-		w.insist(ctx, func() error { return c.StartExecution(ctx, id, 1) })
-	}
-	var things sync.WaitGroup
-	if w.plan.event(doSecondOwner, key, 0.25) {
-		things.Go(func() {
-			ctx := virtual.As(context.Background(), "client-queue/"+key)
-			when := d.Between(5*time.Second, 50*time.Second, "second "+key) // beside the first, before a worker is up
-			if d.Chance(0.4, "second later "+key) {
-				when = d.Between(time.Minute, 5*time.Minute, "second "+key)
-			}
-			pause(ctx, when)
-			_ = c.SendClaimCheck(ctx, id)
-		})
-	}
-	for k := range d.IntN(5, "things "+key) {
-		things.Go(func() { w.thing(c, id, fmt.Sprintf("%s/%d", key, k)) })
-	}
-	things.Wait()
-}
-
-// submit creates, uploads and confirms. An athlete without a credit is told so.
-func (w *world) submit(ctx context.Context, c *virtual.Cloud, key string) (id string, ok bool) {
-	if w.plan.event(doNoUpload, key, 0.07) {
-		w.insist(ctx, func() (err error) { id, err = c.Create(ctx, key); return err })
-		return id, false
-	}
-	done := w.insist(ctx, func() (err error) { id, err = c.Submit(ctx, key); return err })
-	if done && id != "" {
-		w.mu.Lock()
-		w.wanted[id] = true
-		w.mu.Unlock()
-	}
-	return id, done && id != ""
-}
-
-// thing is one thing that happens to a running analysis, beside the faults.
-func (w *world) thing(c *virtual.Cloud, id, key string) {
-	ctx := virtual.As(context.Background(), "client-op/"+key)
-	d := w.plan.dice
-	pause(ctx, d.Between(0, 12*time.Minute, "when "+key))
-	steps := sfn.NewFromConfig(c.Config)
-	row := w.obs.row(id)
-	switch kind := []string{doRestart, doRestart, doDuplicate, doForeign, doForeign, doAbort, doCancel}[d.IntN(7, "what "+key)]; kind {
-	case doRestart:
-		if w.plan.event(kind, key, 1) {
-			_, _ = c.Life().Restart(ctx, steps, c.Machine, id, row.Attempt) // an operator may be too late
-		}
-	case doDuplicate:
-		if w.plan.event(kind, key, 1) {
-			_ = c.StartExecution(ctx, id, row.Attempt) // as a late duplicate of the confirm does
-		}
-	case doForeign: // incident A: somebody else drives the same analysis
-		if w.plan.event(kind, key, 1) {
-			name := fmt.Sprintf("foreign-%s", analysis.ExecutionName(id, row.Attempt)) + "-" + key[len(key)-1:]
-			w.mu.Lock()
-			w.planted[name] = true
-			w.mu.Unlock()
-			in := fmt.Sprintf(`{"analysis_id":%q,"attempt":%d}`, id, row.Attempt)
-			_, _ = steps.StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: &c.Machine, Name: &name, Input: &in})
-		}
-	case doAbort:
-		if arn, err := analysis.ExecutionARN(c.Machine, row.Holder()); err == nil && w.plan.event(kind, key, 0.5) {
-			_, _ = steps.StopExecution(ctx, &sfn.StopExecutionInput{ExecutionArn: aws.String(arn)})
-		}
-	case doCancel:
-		if w.plan.event(kind, key, 0.5) {
-			_, _ = c.Ends().Cancel(ctx, id, "cancel#"+virtual.Athlete)
-		}
-	}
-}
-
-// insist calls fn until it succeeds, as an app does, for up to an hour. What
-// the answer of a client in the wrong is, is an answer too.
-func (w *world) insist(ctx context.Context, fn func() error) bool {
-	for range 120 {
-		err := fn()
-		if err == nil || final(err) {
-			return true
-		}
-		pause(ctx, 30*time.Second)
-	}
-	return false
-}
-
-// precheck is the precheck of this world: it looks at nothing, and refuses the
-// footage that the seed says.
-func (w *world) precheck(*virtual.Cloud) lambda.Handler {
-	return handler.New(names.FnPrecheck, func(ctx context.Context, in names.Run) (names.VerdictOut, error) {
-		if w.plan.event(doReject, in.AnalysisID, 0.1) {
-			return names.VerdictOut{Verdict: names.VerdictReject, Reason: string(reason.NotBowling)}, nil
-		}
-		return names.VerdictOut{Verdict: names.VerdictPass}, nil
-	})
-}
-
-// model is how the paid model answers: mostly in seconds; sometimes in minutes,
-// as on the day of incident A; sometimes not at all.
-func (w *world) model(_ context.Context, claim string) virtual.ModelAnswer {
-	d := w.plan.dice
-	a := virtual.ModelAnswer{After: d.Between(2*time.Second, 20*time.Second, "model "+claim)}
-	if w.plan.event(doSlowModel, claim, 0.15) {
-		a.After = d.Between(90*time.Second, 320*time.Second, "slow model "+claim)
-	}
-	if w.plan.event(doLostModel, claim, w.plan.rate) {
-		f := []aitask.Failure{aitask.Throttled, aitask.NoAnswer, aitask.Unknown}[d.IntN(3, "refusal "+claim)]
-		a.Refuse = &f
-	}
-	return a
-}
-
-// pause lets virtual time pass.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

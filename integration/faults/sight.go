@@ -50,7 +50,8 @@ func (p *passes) end(id string, w *virtual.Proc) {
 		if began.Before(since) {
 			began = since
 		}
-		p.overlap[id] = max(p.overlap[id], time.Since(began))
+		now := time.Now() // who is stopped does not go on
+		p.overlap[id] = max(p.overlap[id], min(w.Ran(began, now), other.Ran(began, now)))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"fastbowlinglab/functions/poseworker"
 	"fastbowlinglab/integration/stepfn"
+	"fastbowlinglab/shared/budget"
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/flags"
 	"fastbowlinglab/shared/names"
@@ -44,6 +45,8 @@ type Options struct {
 	Model       func(ctx context.Context, key string) ModelAnswer // how the paid model answers; nil: at once, well
 	Lease       time.Duration                                     // of pose jobs; 0: as declared
 	EffectSkew  time.Duration                                     // of effects; 0: as declared
+	Takeovers   int                                               // of paid calls; 0: as declared, one
+	Budget      budget.Limit                                      // of the paid model; zero: none
 	Poll        time.Duration                                     // a worker's long poll; 0: as declared
 	Workers     int                                               // workers beside those that the fleet wants, while it wants any
 	ColdStart   time.Duration                                     // from a worker's being asked for to its first poll; 0: a minute

@@ -61,7 +61,11 @@ func (c *Cloud) statusChanged(s stepfn.StatusChange) {
 	default:
 		return
 	}
-	c.deliver(EventEnded, s.Detail.Name, names.FnSettle, mustJSON(map[string]any{
+	id := s.Detail.Name
+	if n := s.Detail.RedriveCount; n > 0 { // it ended before
+		id += fmt.Sprint("/redrive-", n)
+	}
+	c.deliver(EventEnded, id, names.FnSettle, mustJSON(map[string]any{
 		"version": "0", "id": s.Detail.Name, "detail-type": stepfn.EventDetailType, "source": stepfn.EventSource,
 		"account": s.Account, "time": s.Time, "region": s.Region, "resources": s.Resources, "detail": s.Detail,
 	}))

@@ -3,6 +3,7 @@ package virtual
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/aitask"
+	"fastbowlinglab/shared/budget"
 	"fastbowlinglab/shared/effect"
+	"fastbowlinglab/shared/names"
 )
 
 // modelHost is the host and the service name of the paid model.
@@ -41,6 +44,8 @@ type modelService struct {
 	mu      sync.Mutex
 	waiting map[string]map[*Proc]bool // who waits for an answer, by effect
 	both    []string                  // effects that two living processes waited for at once
+
+	departures []Departure
 }
 
 // wait notes that p waits for the answer to a call of key; the function it gives
@@ -93,8 +98,53 @@ func (m *modelService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the faults, its words being those of the rules.
 type paid struct {
 	aitask.Rules
-	c *Cloud
+	c   *Cloud
+	now func() time.Time // nil: the true time
 }
+
+// Departure is a call that left under the budget.
+type Departure struct {
+	Due, At time.Time // by the true time
+	Key     string
+}
+
+// Departures are the calls that left under the budget.
+func (c *Cloud) Departures() []Departure { return c.model.departures }
+
+// place waits for a place in the model's budget, as aitask.Bedrock does, with the
+// function's own clock.
+func (p paid) place(ctx context.Context, key string) error {
+	l := p.c.opt.Budget
+	if l.Rate == 0 {
+		return nil
+	}
+	now := time.Now
+	if p.now != nil {
+		now = p.now
+	}
+	most := budget.MaxWait
+	if d, ok := ctx.Deadline(); ok {
+		most = time.Until(d)
+	}
+	ahead := time.Until(now())
+	due, err := budget.Store{DB: p.c.DB, Table: names.Effects.Name, Now: p.now, Retry: p.c.Retry}.Reserve(ctx, ModelBudget, l, 1, most)
+	var full *budget.Exhausted
+	switch {
+	case errors.As(err, &full):
+		return &aitask.CallError{Failure: aitask.Throttled, Detail: "no place in the budget", Err: err}
+	case err != nil:
+		return &aitask.CallError{Failure: aitask.NotSent, Detail: "no place in the budget", Err: err}
+	case !p.c.Gate.sleep(ctx, ProcOf(ctx), "place "+key, due.Sub(now())):
+		return &aitask.CallError{Failure: aitask.NotSent, Detail: "no time left", Err: ctx.Err()}
+	}
+	p.c.model.mu.Lock()
+	defer p.c.model.mu.Unlock()
+	p.c.model.departures = append(p.c.model.departures, Departure{Due: due.Add(-ahead), At: time.Now(), Key: key})
+	return nil
+}
+
+// ModelBudget is the row of the paid model's budget.
+const ModelBudget = "budget#model#one"
 
 // Check implements aitask.Provider.
 func (p paid) Check(string) error { return nil }
@@ -111,6 +161,9 @@ func (p paid) Call(ctx context.Context, req aitask.Request) (aitask.Reply, error
 	}
 	if a.Refuse != nil && *a.Refuse == aitask.Throttled { // refused calls are not on the bill
 		return aitask.Reply{}, &aitask.CallError{Failure: aitask.Throttled, Detail: "as the run says"}
+	}
+	if err := p.place(ctx, claim.Key); err != nil {
+		return aitask.Reply{}, err
 	}
 	body := string(mustJSON(modelRequest{claim.Key, claim.Fence, ProcOf(ctx).Name}))
 	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+modelHost+"/"+string(req.Spec.Task), strings.NewReader(body))

@@ -21,9 +21,12 @@ type Proc struct {
 	once sync.Once
 	dead chan struct{}
 
-	mu     sync.Mutex
-	paused time.Time // until when it is stopped
+	mu    sync.Mutex
+	stops []span // one after the other
 }
+
+// span is a time in which a process was stopped.
+type span struct{ from, until time.Time }
 
 // NewProc makes a living process.
 func NewProc(name string) *Proc { return &Proc{Name: name, dead: make(chan struct{})} }
@@ -48,15 +51,37 @@ func (p *Proc) Dead() bool {
 func (p *Proc) pause(t time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.After(p.paused) {
-		p.paused = t
+	from := time.Now()
+	if n := len(p.stops); n > 0 && p.stops[n-1].until.After(from) {
+		from = p.stops[n-1].until
+	}
+	if t.After(from) {
+		p.stops = append(p.stops, span{from, t})
 	}
 }
 
 func (p *Proc) isPaused() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.paused.After(time.Now())
+	n := len(p.stops)
+	return n > 0 && p.stops[n-1].until.After(time.Now())
+}
+
+// Ran is how long the process was not stopped between two times.
+func (p *Proc) Ran(from, to time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ran := to.Sub(from)
+	for _, s := range p.stops {
+		if s.from.Before(from) {
+			s.from = from
+		}
+		if s.until.After(to) {
+			s.until = to
+		}
+		ran -= max(0, s.until.Sub(s.from))
+	}
+	return ran
 }
 
 type procKey struct{}

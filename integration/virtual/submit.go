@@ -52,14 +52,23 @@ func (c *Cloud) Submit(ctx context.Context, key string) (string, error) {
 	if err := c.put(ctx, row.Clips[0].Key, []byte("clip")); err != nil {
 		return "", fmt.Errorf("upload: %w", err)
 	}
+	return row.AnalysisID, c.Confirm(ctx, row.AnalysisID)
+}
+
+// Confirm pins what was uploaded and queues an analysis, as functions/api does.
+func (c *Cloud) Confirm(ctx context.Context, id string) error {
+	row, err := c.Life().Get(ctx, id)
+	if err != nil {
+		return fmt.Errorf("confirm: %w", err)
+	}
 	pinned, err := analysis.Pin(ctx, c.Objects(), names.Bucket, row.Clips)
 	if err != nil {
-		return "", fmt.Errorf("pin: %w", err)
+		return fmt.Errorf("pin: %w", err)
 	}
-	if _, err := c.Life().Queue(ctx, row.AnalysisID, pinned); err != nil {
-		return row.AnalysisID, fmt.Errorf("queue: %w", err)
+	if _, err := c.Life().Queue(ctx, id, pinned); err != nil {
+		return fmt.Errorf("queue: %w", err)
 	}
-	return row.AnalysisID, nil
+	return nil
 }
 
 // SendClaimCheck sends a claim check once more, as a queue that delivers at least

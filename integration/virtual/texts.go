@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -21,7 +22,7 @@ import (
 func (c *Cloud) texts() map[string]lambda.Handler {
 	objects := c.Objects()
 	deps := func(fn string) findings.Deps {
-		opts := []effect.Option{effect.Takeovers(1), effect.Skew(names.ClockSkew), effect.Retry(c.Retry)}
+		opts := []effect.Option{effect.Takeovers(cmp.Or(c.opt.Takeovers, 1)), effect.Skew(names.ClockSkew), effect.Retry(c.Retry)}
 		if c.opt.EffectSkew != 0 {
 			opts = append(opts, effect.Skew(c.opt.EffectSkew))
 		}
@@ -34,7 +35,7 @@ func (c *Cloud) texts() map[string]lambda.Handler {
 				Effects: effect.New(c.DB, names.Effects.Name, opts...),
 				Objects: objects, Bucket: names.Bucket, Retry: c.Retry,
 				Models:    &aitask.Settings{API: ssm.NewFromConfig(c.Config), Prefix: names.Parameters, Retry: c.Retry},
-				Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}, "paid": paid{c: c}},
+				Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}, "paid": paid{c: c, now: c.clock(fn)}},
 				Record: func(ctx context.Context, call usage.Call) error {
 					return usage.Record(ctx, c.DB, names.Usage.Name, call)
 				},
