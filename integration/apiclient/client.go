@@ -1,6 +1,6 @@
-// Package apiclient is a typed client of the HTTP API, written from its OpenAPI
-// document; a test holds every call and every member of it against the document
-// that the API serves. Tests use it as an app's developer would.
+// Package apiclient is a typed client of the HTTP API. Types and methods are
+// generated from the OpenAPI document that the API serves (generated.go); this
+// file sends what they ask. Tests use it as an app's developer would.
 package apiclient
 
 import (
@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -21,15 +22,6 @@ type Client struct {
 	HTTP  *http.Client // default: one that waits longer than the gateway does
 }
 
-// Problem is an error of the API (RFC 9457).
-type Problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Status int    `json:"status"`
-	Code   string `json:"code"`
-}
-
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Code, p.Title) }
 
 // maxAnswer bounds an answer's size.
@@ -37,25 +29,67 @@ const maxAnswer = 8 << 20
 
 var patient = &http.Client{Timeout: 35 * time.Second}
 
-// call sends one request; path is escaped. key is "" for none.
-func (c *Client) call(ctx context.Context, method, path, key string, in, out any) error {
+// request is one call. Path is escaped; empty values of the query are left out;
+// key and tag are "" for none.
+type request struct {
+	method string
+	path   string
+	query  map[string]string
+	key    string
+	tag    string
+}
+
+// call sends a request and reads its answer.
+func (c *Client) call(ctx context.Context, r request, in, out any) error {
+	_, err := c.send(ctx, r, in, out)
+	return err
+}
+
+// Seen is what a poll learned: the answer's tag, and whether it was the same.
+type Seen struct {
+	Tag  string
+	Same bool
+}
+
+func tagged[T any](c *Client, ctx context.Context, r request) (out T, seen Seen, err error) {
+	h, err := c.send(ctx, r, nil, &out)
+	if h == nil {
+		return out, Seen{Tag: r.tag, Same: err == nil}, err
+	}
+	return out, Seen{Tag: h.Get("ETag")}, err
+}
+
+// send gives the headers of an answer, nil of one that says: not modified.
+func (c *Client) send(ctx context.Context, r request, in, out any) (http.Header, error) {
 	var body []byte
 	if in != nil {
 		var err error
 		if body, err = json.Marshal(in); err != nil {
-			return fmt.Errorf("%s %s: %w", method, path, err)
+			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
+	q := url.Values{}
+	for k, v := range r.query {
+		if v != "" {
+			q.Set(k, v)
+		}
+	}
+	target := c.Base + r.path
+	if len(q) > 0 {
+		target += "?" + q.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
+	for k, v := range map[string]string{"Idempotency-Key": r.key, "If-None-Match": r.tag} {
+		if v != "" {
+			req.Header.Set(k, v)
+		}
+	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
-	}
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
 	}
 	client := c.HTTP
 	if client == nil {
@@ -63,104 +97,37 @@ func (c *Client) call(ctx context.Context, method, path, key string, in, out any
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
-	if resp.StatusCode >= 300 {
+	switch {
+	case resp.StatusCode == http.StatusNotModified:
+		return nil, nil
+	case resp.StatusCode >= 300:
 		p := &Problem{}
 		_ = json.Unmarshal(b, p) // the gateway's own refusals have only a status
-		p.Status = resp.StatusCode
-		return p
+		p.Status = int64(resp.StatusCode)
+		return resp.Header, p
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what the document says: %w", method, path, err)
+		return resp.Header, fmt.Errorf("%s %s: the answer is not what the document says: %w", r.method, r.path, err)
 	}
-	return nil
+	return resp.Header, nil
 }
 
-func of(id, rest string) string { return "/v1/analyses/" + url.PathEscape(id) + rest }
-
-func get[T any](c *Client, ctx context.Context, path string) (out T, err error) {
-	return out, c.call(ctx, http.MethodGet, path, "", nil, &out)
-}
-
-func post[T any](c *Client, ctx context.Context, path, key string, in any) (out T, err error) {
-	return out, c.call(ctx, http.MethodPost, path, key, in, &out)
-}
-
-// Create reserves a credit and gets an upload form for each clip.
-func (c *Client) Create(ctx context.Context, key string, in CreateRequest) (Created, error) {
-	return post[Created](c, ctx, "/v1/analyses", key, in)
-}
-
-// Uploads signs the forms afresh.
-func (c *Client) Uploads(ctx context.Context, id string) (Created, error) {
-	return post[Created](c, ctx, of(id, "/uploads"), "", nil)
-}
-
-// Confirm starts the analysis of what was uploaded.
-func (c *Client) Confirm(ctx context.Context, id string) (Standing, error) {
-	return post[Standing](c, ctx, of(id, "/confirm"), "", nil)
-}
-
-// Cancel ends an analysis that no worker has claimed.
-func (c *Client) Cancel(ctx context.Context, id string) (Standing, error) {
-	return post[Standing](c, ctx, of(id, "/cancel"), "", nil)
-}
-
-// Rerun analyses the same clips once more.
-func (c *Client) Rerun(ctx context.Context, id, key string) (Created, error) {
-	return post[Created](c, ctx, of(id, "/rerun"), key, nil)
-}
-
-// Show gives an analysis's status.
-func (c *Client) Show(ctx context.Context, id string) (Analysis, error) {
-	return get[Analysis](c, ctx, of(id, ""))
-}
-
-// Report signs links to the report.
-func (c *Client) Report(ctx context.Context, id string) (Report, error) {
-	return get[Report](c, ctx, of(id, "/report"))
-}
-
-// List gives a page of analyses, from a cursor or the beginning.
-func (c *Client) List(ctx context.Context, limit int, cursor string) (Page, error) {
-	return get[Page](c, ctx, "/v1/analyses?"+page(limit, cursor))
-}
-
-// Credits gives the balance and a page of its history.
-func (c *Client) Credits(ctx context.Context, limit int, cursor string) (Ledger, error) {
-	return get[Ledger](c, ctx, "/v1/credits?"+page(limit, cursor))
-}
-
-func page(limit int, cursor string) string {
-	q := url.Values{"limit": {fmt.Sprint(limit)}}
-	if cursor != "" {
-		q.Set("cursor", cursor)
+// text is a query's value, "" for none.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int64:
+		if v != 0 {
+			return strconv.FormatInt(v, 10)
+		}
 	}
-	return q.Encode()
-}
-
-// Me gives what the athlete chose, and how far a deletion is.
-func (c *Client) Me(ctx context.Context) (Me, error) { return get[Me](c, ctx, "/v1/me") }
-
-// Choose chooses channels.
-func (c *Client) Choose(ctx context.Context, ch Channels) (out Me, err error) {
-	return out, c.call(ctx, http.MethodPut, "/v1/me", "", struct {
-		Channels Channels `json:"channels"`
-	}{ch}, &out)
-}
-
-// Erase asks for the deletion of everything.
-func (c *Client) Erase(ctx context.Context) (out Erasure, err error) {
-	return out, c.call(ctx, http.MethodDelete, "/v1/me", "", nil, &out)
-}
-
-// Grant gives an athlete credits; operators only.
-func (c *Client) Grant(ctx context.Context, key string, in GrantRequest) (Granted, error) {
-	return post[Granted](c, ctx, "/v1/operator/grants", key, in)
+	return ""
 }
