@@ -244,7 +244,7 @@ func (t *tracked) add(c pose.Chunk) error {
 	if c.Index != t.next() || (t.last != nil && t.last.Last) {
 		return fault.New(fault.Permanent, "chunk %d came where %d was due", c.Index, t.next())
 	}
-	t.track.Width, t.track.Height, t.track.Mirrored = c.Width, c.Height, c.Mirrored
+	t.track.Width, t.track.Height, t.track.Mirrored, t.track.OtherRuns = c.Width, c.Height, c.Mirrored, c.OtherRuns
 	t.track.Frames = append(t.track.Frames, c.Frames...)
 	c.Frames = nil // held once
 	t.last = &c

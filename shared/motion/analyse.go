@@ -40,6 +40,9 @@ func Analyse(clip int, t pose.Track) Clip {
 	out.Measures = s.measures()
 	out.Series = s.series()
 	out.Warnings = s.warnings()
+	if n := d.others + t.OtherRuns; n > 0 {
+		out.Warnings = append(out.Warnings, severalWarning(n, d.release))
+	}
 	if t.Mirrored {
 		out.Warnings = append(out.Warnings, mirrorWarning)
 	}

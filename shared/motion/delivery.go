@@ -2,6 +2,7 @@ package motion
 
 import (
 	"math"
+	"slices"
 
 	"fastbowlinglab/shared/pose"
 )
@@ -31,16 +32,19 @@ type delivery struct {
 	evidence   float64 // in [0,1]
 	travel     float64 // torso lengths a second of the trunk in the picture, towards dir
 	confidence float64
+	others     int // further deliveries in the same track
 }
 
 // findDelivery looks for the best delivery of either arm in either direction;
 // its evidence is 0 where there is nothing like one.
 func (b *body) findDelivery() delivery {
 	var best delivery
+	var all []delivery
 	for _, side := range [...]Side{Right, Left} {
 		for _, dir := range [...]float64{1, -1} {
 			for _, part := range b.armTurn(side, dir) {
 				for _, d := range b.crossings(part, side, dir) {
+					all = append(all, d)
 					if d.evidence > best.evidence {
 						best = d
 					}
@@ -48,7 +52,24 @@ func (b *body) findDelivery() delivery {
 			}
 		}
 	}
+	best.others = others(best, all)
 	return best
+}
+
+// nextBall is the least time between two deliveries, in seconds: a bowler who
+// hurries needs ten, and a clip that was cut together may have less.
+const nextBall = 2.0
+
+// others counts the deliveries beside the best one.
+func others(best delivery, all []delivery) int {
+	at := []float64{best.release}
+	for _, d := range all {
+		near := func(t float64) bool { return math.Abs(t-d.release) < nextBall }
+		if d.evidence >= minEvidence && !slices.ContainsFunc(at, near) {
+			at = append(at, d.release)
+		}
+	}
+	return len(at) - 1
 }
 
 // crossings gives the instants at which the arm comes over the top in the sense

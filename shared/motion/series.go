@@ -90,6 +90,15 @@ func (s *study) warnings() []string {
 // mirrorWarning is for a clip whose file says that it is shown as in a mirror.
 const mirrorWarning = "The camera stored this clip as a mirror image, as selfie cameras do. Left and right are named as they are on the athlete, not as they look in the picture."
 
+// severalWarning is for a clip of n more deliveries, or run-ups, than the one measured.
+func severalWarning(n int, release float64) string {
+	more := "one more delivery or run-up"
+	if n > 1 {
+		more = fmt.Sprintf("%d more deliveries or run-ups", n)
+	}
+	return fmt.Sprintf("The clip shows %s. Only the clearest delivery is measured, the one released at %.1f s. Send one clip for each delivery to have them all.", more, release)
+}
+
 // hidden counts the frames without the bowler between first and last sight.
 func (s *study) hidden() int {
 	n, pending, seen := 0, 0, false

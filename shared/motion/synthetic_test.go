@@ -282,6 +282,27 @@ func TestClipMarkedAsMirrored(t *testing.T) {
 	}
 }
 
+// TestSeveralDeliveries: the clearest one is measured, and the report says so.
+func TestSeveralDeliveries(t *testing.T) {
+	one := jointsOf(t, "bowler")
+	if c := Analyse(0, one); len(c.Warnings) > 0 && strings.Contains(strings.Join(c.Warnings, " "), "more deliver") {
+		t.Errorf("one delivery: %q", c.Warnings)
+	}
+	two := one // the second one back from where the first one ended
+	gap := one.Frames[len(one.Frames)-1].Time + 1.0/60
+	for _, f := range mirrored(one).Frames {
+		f.Index, f.Time = f.Index+len(one.Frames), f.Time+gap
+		two.Frames = append(two.Frames[:len(two.Frames):len(two.Frames)], f)
+	}
+	far := one
+	far.OtherRuns = 2
+	for want, tr := range map[string]pose.Track{"one more delivery": two, "2 more deliveries": far} {
+		if c := Analyse(0, tr); c.Refused != "" || !strings.Contains(strings.Join(c.Warnings, " "), want) {
+			t.Errorf("refused %q; no warning of %s: %q", c.Refused, want, c.Warnings)
+		}
+	}
+}
+
 // TestLowRateWithholds checks that what a frame rate cannot support is not given.
 func TestLowRateWithholds(t *testing.T) {
 	clean := jointsOf(t, "bowler")

@@ -63,10 +63,11 @@ type Frame struct {
 // is a mirror image of what stood before the camera: landmarks are named as they
 // look in it, so that a left one is the athlete's right.
 type Track struct {
-	Width    int     `json:"width"`
-	Height   int     `json:"height"`
-	Mirrored bool    `json:"mirrored,omitempty"`
-	Frames   []Frame `json:"frames"`
+	Width     int     `json:"width"`
+	Height    int     `json:"height"`
+	Mirrored  bool    `json:"mirrored,omitempty"`
+	OtherRuns int     `json:"other_runs,omitempty"` // run-ups in the clip beside the one that was followed
+	Frames    []Frame `json:"frames"`
 }
 
 // MinVisibility is the visibility below which a point counts as absent: its

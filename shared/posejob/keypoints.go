@@ -32,7 +32,7 @@ func Keypoints(ctx context.Context, objects Reader, bucket string, p retry.Polic
 		if err != nil {
 			return pose.Track{}, false, fmt.Errorf("keypoints of clip %d: %w", clip, err)
 		}
-		t.Width, t.Height, t.Mirrored = c.Width, c.Height, c.Mirrored
+		t.Width, t.Height, t.Mirrored, t.OtherRuns = c.Width, c.Height, c.Mirrored, c.OtherRuns
 		t.Frames = append(t.Frames, c.Frames...)
 	}
 	return t, true, nil

@@ -105,7 +105,7 @@ func follow(e *engine.Engine, video, file string) (int, error) {
 	}
 	var t pose.Track
 	err = e.Track(ctx, video, info, nil, func(c pose.Chunk) error {
-		t.Width, t.Height, t.Mirrored = c.Width, c.Height, c.Mirrored
+		t.Width, t.Height, t.Mirrored, t.OtherRuns = c.Width, c.Height, c.Mirrored, c.OtherRuns
 		t.Frames = append(t.Frames, c.Frames...)
 		return nil
 	})

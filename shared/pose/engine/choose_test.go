@@ -99,6 +99,31 @@ func TestLostForAMomentIsJoined(t *testing.T) {
 	}
 }
 
+// One clip, three deliveries, the bowler out of the picture between them.
+func TestOtherRunUpsAreCounted(t *testing.T) {
+	balls := func(t float64) (float64, float64) { return 0.25*math.Mod(t, 9) + 0.05, 0.06 }
+	for _, c := range []struct {
+		name  string
+		looks [][]sighting
+		want  int
+	}{
+		{"OneDelivery", scene(3, 0, at(0.5, 0.1), running(0.05, 0.25, 0.06)), 0},
+		{"ThreeDeliveries", scene(25, 0, at(0.5, 0.1), balls), 2},
+		{"TheBatterRunsToo", scene(3, 0, running(0.9, -0.2, 0.06), running(0.05, 0.25, 0.06)), 0},
+		{"SomebodyWalksLater", scene(12, 0, func(t float64) (float64, float64) {
+			if t < 3 {
+				return 0.05 + 0.25*t, 0.06
+			}
+			return 0.06*t - 0.4, 0.06
+		}), 0},
+	} {
+		ways := link(c.looks)
+		if got := otherRuns(bowler(ways), ways); got != c.want {
+			t.Errorf("%s: %d other run-ups, want %d", c.name, got, c.want)
+		}
+	}
+}
+
 func TestNobodyIsNoBowler(t *testing.T) {
 	if w := bowler(link(make([][]sighting, 30))); w != nil {
 		t.Errorf("%v", w)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -185,4 +186,30 @@ func nearestEnd(w way, rest []way) int {
 		}
 	}
 	return best
+}
+
+// alsoRan is the share of the bowler's run from which somebody else's, at
+// another time, is taken for a run-up too.
+const alsoRan = 0.5
+
+// otherRuns counts the run-ups before and after the bowler's way w: those of a
+// clip of several deliveries. Who runs while the bowler does is a batter.
+func otherRuns(w way, ways []way) int {
+	if len(w) == 0 {
+		return 0
+	}
+	var found []way
+	for _, r := range ways {
+		apart := func(q way) bool {
+			return r[0].Time > q[len(q)-1].Time+linkGap || r[len(r)-1].Time < q[0].Time-linkGap
+		}
+		if !apart(w) || r.run() < alsoRan*w.run() || r.weight() < alsoRan*w.weight() {
+			continue
+		}
+		if slices.ContainsFunc(found, func(q way) bool { return !apart(q) }) {
+			continue
+		}
+		found = append(found, r)
+	}
+	return len(found)
 }

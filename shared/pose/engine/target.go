@@ -11,6 +11,8 @@ import (
 type target struct {
 	Seen []sighting `json:"seen"`
 	Side int        `json:"side"` // of the pictures that the pass decodes: their longer side
+
+	OtherRuns int `json:"other_runs,omitempty"` // run-ups before and after this one
 }
 
 const (

@@ -43,7 +43,9 @@ func (e *Engine) Track(ctx context.Context, src string, info media.Info, after *
 		if err != nil {
 			return err
 		}
-		s.Target = aim(bowler(link(looks)), info.Width, info.Height)
+		ways := link(looks)
+		s.Target = aim(bowler(ways), info.Width, info.Height)
+		s.Target.OtherRuns = otherRuns(s.Target.Seen, ways)
 		if s.Chunk = shortChunk; info.Frames > longClip {
 			s.Chunk = longChunk
 		}
@@ -101,7 +103,7 @@ func (t *tracker) take(f media.Frame) error {
 func (t *tracker) settle(n int, last bool) error {
 	fixed := t.state.fixed()
 	bodies := repair(fixed, t.pending)
-	c := pose.Chunk{Index: t.index, Width: t.info.Width, Height: t.info.Height, Mirrored: t.info.Mirrored, Last: last, Frames: make([]pose.Frame, 0, n)}
+	c := pose.Chunk{Index: t.index, Width: t.info.Width, Height: t.info.Height, Mirrored: t.info.Mirrored, OtherRuns: t.state.Target.OtherRuns, Last: last, Frames: make([]pose.Frame, 0, n)}
 	before := append([]pose.Frame{}, t.state.Before...)
 	for i := range n {
 		f := t.frame(t.pending[i], bodies[i])
