@@ -82,6 +82,7 @@ type world struct {
 	t      *testing.T
 	issuer *httpapi.Issuer
 	db     *dynamodb.Client
+	fn     invoker
 }
 
 func newWorld(t *testing.T) *world {
@@ -108,7 +109,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{httptest.NewServer(gw), t, issuer, db}
+	w := &world{httptest.NewServer(gw), t, issuer, db, invoker{fn}}
 	t.Cleanup(w.Close)
 	return w
 }
