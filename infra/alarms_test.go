@@ -54,6 +54,7 @@ func checkAlarms(t reporter) {
 		"reconciler-failing":   "FastBowlingLab ReconcileFailed Sum 300 >= 1 3 notBreaching",
 		"batch-no-progress":    "FastBowlingLab SecondsSinceProgress Maximum 300 >= 300 1 breaching",
 		"tags-mismatch":        "FastBowlingLab TagsMismatch Sum 300 >= 1 1 notBreaching",
+		"tags-failed":          "FastBowlingLab TagsFailed Sum 300 >= 1 1 notBreaching",
 		"model-unavailable":    "FastBowlingLab ModelUnavailable Sum 300 >= 1 1 notBreaching",
 		"price-missing":        "FastBowlingLab PriceMissing Sum 300 >= 1 1 notBreaching",
 		"api-errors":           "AWS/ApiGateway 5xx Sum 300 >= 5 1 notBreaching",

@@ -71,6 +71,7 @@ func watches(f *PoseFleet, api *API, a *Analysis) []watch {
 			metric: measure(metric.Namespace, metric.SecondsSinceProgress, "Maximum", nil), threshold: names.NoProgressAlarm.Seconds(),
 			missing: awscloudwatch.TreatMissingData_BREACHING},
 		{name: "tags-mismatch", says: "A row of tags is not what it should be", metric: own(metric.TagsMismatch), threshold: 1},
+		{name: "tags-failed", says: "The nightly job cannot tag an analysis", metric: own(metric.TagsFailed), threshold: 1},
 		{name: "model-unavailable", says: "A setting names a model that is retired, missing or not allowed", metric: own(metric.ModelUnavailable), threshold: 1},
 		{name: "price-missing", says: "Model calls were made that no price is known for: costs are understated", metric: own(metric.PriceMissing), threshold: 1},
 		{name: "api-errors", says: "The HTTP API answered 5xx several times",

@@ -175,11 +175,19 @@ func (w *worker) work(ctx context.Context) (names.BatchOut, error) {
 	if err != nil {
 		return names.BatchOut{}, err
 	}
+	failed, err := w.Rows.Failures(ctx, w.spec.Day, w.spec.Version)
+	if err != nil {
+		return names.BatchOut{}, err
+	}
 	slog.InfoContext(ctx, "working", "run", w.run.ID, "day", w.spec.Day, "expected", len(expected), "resumed_from", len(done))
 	out := names.BatchOut{State: names.BatchDone, Batches: []string{}, Expected: len(expected)}
 	until := w.now()
 	for _, row := range expected {
 		if _, ok := done[row.AnalysisID]; ok {
+			continue
+		}
+		if failed[row.AnalysisID].By == w.run.ID { // another run may try it again
+			out.Failed++
 			continue
 		}
 		now := w.now()
@@ -200,6 +208,8 @@ func (w *worker) work(ctx context.Context) (names.BatchOut, error) {
 			out.New++
 		case how == Already:
 			out.Already++
+		case how == cannot:
+			out.Failed++
 		case how == again:
 			out.State = names.BatchMore
 			if later.After(until) {
@@ -211,14 +221,18 @@ func (w *worker) work(ctx context.Context) (names.BatchOut, error) {
 	return out, w.leave(ctx)
 }
 
-// again says that an item could not be done now, and may be later.
-const again = "again"
+// again says that an item could not be done now, and may be later; cannot, that it
+// never can be, in this version.
+const (
+	again  = "again"
+	cannot = "cannot"
+)
 
 // pause is how long an item waits after an error that may pass.
 const pause = 30 * time.Second
 
-// item tags one analysis. An item that cannot be tagged is left out: its missing
-// row is what the day's status tells.
+// item tags one analysis. An item that cannot be tagged is recorded as such: it
+// keeps no other back, and it is what the day's status tells.
 func (w *worker) item(ctx context.Context, row analysis.Row) (how string, later time.Time, err error) {
 	call, cancel := context.WithTimeout(ctx, names.ItemTime)
 	defer cancel()
@@ -237,7 +251,7 @@ func (w *worker) item(ctx context.Context, row analysis.Row) (how string, later 
 		return again, busy.Until, nil
 	case errors.Is(err, ErrMismatch):
 		slog.ErrorContext(ctx, "mismatch", "run", w.run.ID, "analysis_id", row.AnalysisID, "detail", err.Error())
-		return "", later, nil
+		return cannot, later, nil
 	}
 	err = awserr.Fault(err, "tag "+row.AnalysisID)
 	switch fault.NameOf(err) {
@@ -248,7 +262,7 @@ func (w *worker) item(ctx context.Context, row analysis.Row) (how string, later 
 		return again, w.now().Add(pause), nil
 	}
 	slog.ErrorContext(ctx, "cannot be tagged", "run", w.run.ID, "analysis_id", row.AnalysisID, "error", fault.NameOf(err), "detail", err.Error())
-	return "", later, nil
+	return cannot, later, w.Rows.Fail(ctx, w.run, w.spec.Day, row.AnalysisID, w.spec.Version, err)
 }
 
 // leave gives the day back, so that another call need not wait for it.
@@ -277,11 +291,18 @@ func (j Job) status(ctx context.Context, r batchrun.Run, s spec) (batchrun.Count
 	if err != nil {
 		return batchrun.Counts{}, err
 	}
+	failed, err := j.Rows.Failures(ctx, s.Day, s.Version)
+	if err != nil {
+		return batchrun.Counts{}, err
+	}
 	c := batchrun.Counts{Expected: len(expected)}
 	for _, a := range expected {
 		row, ok := rows[a.AnalysisID]
 		cp, checked := done[a.AnalysisID]
+		_, cannot := failed[a.AnalysisID]
 		switch {
+		case !ok && cannot:
+			c.Failed++
 		case !ok:
 			c.Missing++
 		case !checked || cp.Hash != row.Hash: // it was not found to be the row that it should be

@@ -34,6 +34,9 @@ type Row struct {
 const (
 	PartRow  = "row#"
 	PartDone = "done#" // the checkpoint
+	// PartFailed is an analysis that the nightly job could not tag, and why. Where
+	// there is a row of the same version, it was tagged later.
+	PartFailed = "failed#"
 )
 
 // Reader is what reading an analysis's tags needs of DynamoDB.
@@ -58,7 +61,7 @@ func Of(ctx context.Context, db Reader, table, day, analysisID string) ([]Row, e
 // KeysOf gives the keys of an analysis's tags and checkpoints, in every version.
 func KeysOf(ctx context.Context, db Reader, table, day, analysisID string) ([]map[string]ddb.AttributeValue, error) {
 	var out []map[string]ddb.AttributeValue
-	for _, part := range []string{PartRow, PartDone} {
+	for _, part := range []string{PartRow, PartDone, PartFailed} {
 		items, err := held(ctx, db, table, day, part+analysisID+"#")
 		if err != nil {
 			return nil, err
