@@ -16,6 +16,7 @@ TAGS      := lambda.norpc
 CLIP ?= integration/samples/bowler.mp4
 KEY  ?=
 PROVIDER ?= rules
+WORKER ?=
 API ?=
 TOKEN ?=
 ARGS ?=
@@ -23,7 +24,7 @@ ARGS ?=
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
 quoted = '$(subst ','\'',$(value $1))'
 
-.PHONY: chaos incidents help setup setup-tests functions dist image-context synth cost smoke demo up test lint sizes bench clean
+.PHONY: chaos incidents help setup setup-tests functions dist image-context image synth cost smoke demo up test lint sizes bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +54,9 @@ image-context: setup ## lay out the folder of the worker's image (linux/amd64) i
 	@integration/setup/image-context.sh $(STATE)/amd64 $(STATE)/image
 	@echo "laid out the image's folder $(STATE)/image, $$(du -sh $(STATE)/image | cut -f1)"
 
+image: image-context ## build the worker's and the precheck's images here, without a Docker engine, into .local/images; prints sizes
+	@integration/setup/image.sh $(STATE)/image $(STATE)/images
+
 synth: dist image-context ## cdk synth into cdk.out without an account; cdk-nag and cfn-lint over the result
 	@rm -rf cdk.out
 	@node_modules/.bin/cdk synth --quiet --no-notices
@@ -68,9 +72,10 @@ cost: ## dollars idle a month and for one analysis, itemised, from the templates
 	@test -f cdk.out/manifest.json || $(MAKE) --no-print-directory synth
 	@go run ./infra/cost/cmd -out cdk.out
 
-demo: functions ## the main job on the embedded cloud (CLIP=path for your own video, KEY=name for another submission, PROVIDER=bedrock for texts by the stand-in)
+demo: functions $(if $(filter image,$(WORKER)),image) ## the main job on the embedded cloud (CLIP=path for your own video, KEY=name for another submission, PROVIDER=bedrock for texts by the stand-in, WORKER=image for worker and precheck in the images that ship)
 	@go build -o $(BIN)/demo ./integration/cmd/demo
-	@$(BIN)/demo -clip $(call quoted,CLIP) -key $(call quoted,KEY) -provider $(call quoted,PROVIDER) -state $(STATE) $(ARGS)
+	@go build -o $(BIN)/inimage ./integration/cmd/inimage
+	@$(BIN)/demo $(if $(filter image,$(WORKER)),-images $(STATE)/images) -clip $(call quoted,CLIP) -key $(call quoted,KEY) -provider $(call quoted,PROVIDER) -state $(STATE) $(ARGS)
 
 up: functions ## the embedded cloud stays up; prints endpoint, API address, a token and example calls
 	@go build -o $(BIN)/up ./integration/cmd/up
@@ -78,7 +83,8 @@ up: functions ## the embedded cloud stays up; prints endpoint, API address, a to
 
 test: setup-tests functions dist ## set-up, then every test; what .ci/run calls
 	@go vet ./...
-	@go tool gotestsum --format pkgname-and-test-fails --hide-summary=output -- -timeout 20m ./...
+	@go tool gotestsum --format pkgname-and-test-fails --hide-summary=output --jsonfile $(STATE)/tests.json -- -timeout 20m ./...
+	@go run ./integration/cmd/skips $(STATE)/tests.json
 
 RUNS ?= 1000
 SEED ?= 1
@@ -106,8 +112,13 @@ lint: setup-tests ## gofmt, vet, staticcheck, shellcheck, asl-validator
 sizes: dist ## size of each function's binary as deployed
 	@du -b $(DIST)/*/bootstrap | awk '{printf "%-50s %6.1f MB\n", $$2, $$1/1e6}'
 
-bench: functions ## the figures of the performance pages, one JSON line each
-	@go test -run '^$$' -bench . -benchtime 1x ./... | grep -E '^\{' || true
+BENCHES = $(shell grep -rl --include='*_test.go' '^func Benchmark' functions shared integration | xargs -n1 dirname | sort -u | sed 's,^,./,')
+
+bench: setup ## the figures of the performance pages, one JSON line each; a failure is shown and is the exit status
+	@mkdir -p $(STATE)
+	@go test -run '^$$' -bench . -benchtime 1x -timeout 20m $(BENCHES) >$(STATE)/bench.log 2>&1 & pid=$$!; \
+	tail -n +1 -f --pid=$$pid $(STATE)/bench.log | { grep --line-buffered -E '^\{|^--- FAIL|^FAIL|^panic' || true; }; \
+	wait $$pid || { code=$$?; tail -n 60 $(STATE)/bench.log; exit $$code; }
 
 clean: ## forget the embedded cloud's state and everything built
 	@rm -rf $(STATE)

@@ -136,11 +136,19 @@ func (p *pass) refused(i int, err error) (motion.Clip, error) {
 	return motion.Clip{Index: i, Refused: r.Code}, nil
 }
 
-// move reports progress: share is how much of clip i is tracked. Tracking is
-// all but a few per cent of the time.
+// tracking is how much of a clip's time tracking takes; the rest is for its pictures.
+const tracking = 0.97
+
+// move reports progress: share is how much of clip i is tracked.
 func (p *pass) move(i int, share float64, begun, doing string) posejob.Mark {
-	f := (float64(i) + 0.97*min(share, 1)) / float64(p.clips)
+	f := (float64(i) + tracking*min(share, 1)) / float64(p.clips)
 	return p.keeper.progress.move(f, begun, "clip %d of %d: %s", i+1, p.clips, doing)
+}
+
+// pictured reports that n of so many pictures of clip i are stored.
+func (p *pass) pictured(i, n, all int) {
+	f := (float64(i) + tracking + (1-tracking)*float64(n)/float64(all)) / float64(p.clips)
+	p.keeper.progress.move(f, "", "clip %d of %d: key frame %d of %d", i+1, p.clips, n, all)
 }
 
 // lookedAt is how many pictures are decoded for each frame of a clip, the looks
@@ -150,7 +158,7 @@ const lookedAt = 1.15
 // expect makes the pictures of clip i count as progress between two chunks.
 func (p *pass) expect(i int, info media.Info) {
 	if info.Frames > 0 {
-		all := 0.97 / float64(p.clips)
+		all := tracking / float64(p.clips)
 		p.keeper.progress.expect(all/(lookedAt*float64(info.Frames)), float64(i)/float64(p.clips)+0.99*all)
 	}
 }

@@ -2,10 +2,12 @@ package poseworker
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"fastbowlinglab/functions/internal/posetest"
+	"fastbowlinglab/shared/posejob"
 )
 
 // The row shows pictures that were decoded, long before a chunk is saved, and
@@ -43,4 +45,27 @@ func TestProgressIsShownBetweenCheckpoints(t *testing.T) {
 	}
 	close(goOn)
 	posetest.Eventually(t, 20*time.Second, "the end", func() bool { return w.Job().State.Ended() })
+}
+
+// The bar does not stand still while key frames are read: each one moves it.
+func TestProgressMovesWithEachKeyFrame(t *testing.T) {
+	w := posetest.New(t, 1)
+	w.Dispatch(w.Run)
+	second := newGate()
+	s := &sight{chunks: 1, stillOf: func(at float64) error {
+		if at > 0.6 { // the later one of two
+			return second.wait(t.Context())
+		}
+		return nil
+	}}
+	d := depsFor(w, w.DB, s)
+	d.Timers.Show = 20 * time.Millisecond
+	start(t, d)
+	<-second.at
+	waitFor(t, "the first key frame to be shown", func() bool {
+		p := w.Job().Progress
+		return p.Fraction > tracking && p.Fraction < 1 && strings.Contains(p.Stage, "key frame 1 of 2")
+	})
+	close(second.open)
+	waitState(t, w, posejob.Done)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/motion"
@@ -14,8 +15,8 @@ import (
 // stillWidth is the width of key frames: more than a report prints of them.
 const stillWidth = 1280
 
-// stillsAtOnce is how many pictures are read side by side: each is a short run of
-// the decoder that mostly waits for its own start.
+// stillsAtOnce is how many pictures are read and stored side by side: a picture that
+// the pass did not keep is a short run of a decoder that mostly waits for its start.
 const stillsAtOnce = 3
 
 // stills stores a picture of every phase. A picture that the file cannot give is
@@ -24,6 +25,7 @@ func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info me
 	p.move(clip.Index, 1, "", "key frames")
 	keys, errs := make([]string, len(clip.Phases)), make([]error, len(clip.Phases))
 	turn := make(chan struct{}, stillsAtOnce)
+	var stored atomic.Int32
 	var wg sync.WaitGroup
 	for n, ph := range clip.Phases {
 		turn <- struct{}{}
@@ -35,6 +37,7 @@ func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info me
 				}
 			}()
 			keys[n], errs[n] = p.still(ctx, clip.Index, ph, src, info)
+			p.pictured(clip.Index, int(stored.Add(1)), len(clip.Phases))
 		})
 	}
 	wg.Wait()
