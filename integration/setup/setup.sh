@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the project needs beside Go and Node: the pinned npm parts, and
-# from the system's packages ffmpeg, a C compiler and, with --tests, the PDF tools.
+# from the system's packages ffmpeg, a C compiler and, with --tests, the PDF tools
+# and a browser. The tests that drive the browser are skipped by name without it.
 # Does nothing when all is there. Says the one line to run where it may not
 # install something itself.
 set -euo pipefail
@@ -40,6 +41,18 @@ if [ ${#missing[@]} -gt 0 ]; then
 		die "could not install them; run this line yourself, then try again:  $line"
 	fi
 	rm -f "$log"
+fi
+
+# A browser is a wish: some systems have none as a package (Ubuntu's is a snap).
+browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
+if [ "${1:-}" = --tests ] && ! browser >/dev/null; then
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && grep -q '^ID=debian' /etc/os-release 2>/dev/null; then
+		say "installing chromium, which the tests of the page drive"
+		DEBIAN_FRONTEND=noninteractive sh -c 'apt-get update && apt-get install -y --no-install-recommends chromium' >/dev/null 2>&1 ||
+			say "could not install it; the tests that drive a browser are skipped"
+	else
+		say "no browser (chromium or google-chrome); the tests that drive one are skipped"
+	fi
 fi
 
 if [ ! -f node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then

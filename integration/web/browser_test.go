@@ -28,9 +28,14 @@ type browser struct {
 
 func open(t *testing.T) *browser {
 	t.Helper()
-	bin, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
+	bin := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil && bin == "" {
+			bin = path
+		}
+	}
+	if bin == "" {
+		t.Skip("no browser is installed: chromium or google-chrome (make test installs it on Debian)")
 	}
 	cmd := exec.Command(bin, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--remote-allow-origins=*",
