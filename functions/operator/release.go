@@ -48,7 +48,7 @@ func (d Deps) release(ctx context.Context, in ReleaseIn) (ReleaseOut, error) {
 		return ReleaseOut{}, err
 	}
 	if r.State == batchrun.Open {
-		r, err = d.Runs.End(ctx, r, "released by "+in.Operator, true)
+		r, err = d.Runs.End(ctx, r, "released by "+in.Operator, time.Time{})
 	} else {
 		err = d.Runs.Leases.Release(ctx, r.Lease())
 	}

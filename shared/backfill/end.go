@@ -21,11 +21,11 @@ func (j Job) Tally(ctx context.Context, in names.BatchIn) (names.BatchOut, error
 	if err != nil {
 		return names.BatchOut{}, err
 	}
-	out, idle, err := j.read(ctx, r, spec)
+	out, busy, err := j.read(ctx, r, spec)
 	if err != nil || out.State == names.BatchMore {
 		return out, err
 	}
-	_, err = j.Runs.End(ctx, r, out.State, idle)
+	_, err = j.Runs.End(ctx, r, out.State, busy)
 	return out, awserr.Fault(err, "end run "+in.Run)
 }
 
@@ -44,7 +44,7 @@ func (j Job) Close(ctx context.Context, in names.BatchIn) (names.BatchOut, error
 	if err != nil {
 		return names.BatchOut{}, err
 	}
-	out, idle, err := j.read(ctx, r, spec)
+	out, busy, err := j.read(ctx, r, spec)
 	if err != nil {
 		return out, err
 	}
@@ -52,7 +52,7 @@ func (j Job) Close(ctx context.Context, in names.BatchIn) (names.BatchOut, error
 		out.State = names.BatchIncomplete
 	}
 	if r.State == batchrun.Open {
-		_, err = j.Runs.End(ctx, r, out.State, idle)
+		_, err = j.Runs.End(ctx, r, out.State, busy)
 	}
 	if fault.NameOf(err) == fault.Conceded && err != nil { // another run has the effect
 		err = nil
@@ -61,22 +61,19 @@ func (j Job) Close(ctx context.Context, in names.BatchIn) (names.BatchOut, error
 }
 
 // read derives a run's state from its batches' rows and, for batches that have
-// none or whose worker did not come to its end, from the items' rows. idle says
-// that no worker can be at work.
-func (j Job) read(ctx context.Context, r batchrun.Run, spec kept) (out names.BatchOut, idle bool, err error) {
+// none or whose worker did not come to its end, from the items' rows. busy is when
+// the last worker must have ended, zero if there is none.
+func (j Job) read(ctx context.Context, r batchrun.Run, spec kept) (out names.BatchOut, busy time.Time, err error) {
 	rows, err := j.Runs.Batches(ctx, r.ID)
 	if err != nil {
-		return out, false, awserr.Fault(err, "read run "+r.ID)
+		return out, busy, awserr.Fault(err, "read run "+r.ID)
 	}
 	known := map[string]batchrun.Batch{}
 	now := j.Runs.Clock()
-	idle, until := true, now.Add(again)
+	busy = j.Runs.Busy(rows)
+	until := later(now.Add(again), busy.Add(names.ClockSkew))
 	for _, b := range rows {
 		known[b.Name()] = b
-		if b.Working(now) {
-			idle = false
-			until = later(until, b.Until.Add(names.ClockSkew))
-		}
 	}
 	var total batchrun.Counts
 	left := []string{}
@@ -87,11 +84,11 @@ func (j Job) read(ctx context.Context, r batchrun.Run, spec kept) (out names.Bat
 		if b.State != batchrun.Ended {
 			ids, err := j.ids(ctx, key)
 			if err != nil {
-				return out, false, err
+				return out, busy, err
 			}
 			items, err := j.Items.Load(ctx, batchrun.SetOf(spec.Effect, spec.Version), ids)
 			if err != nil {
-				return out, false, awserr.Fault(err, "read the items of "+key)
+				return out, busy, awserr.Fault(err, "read the items of "+key)
 			}
 			c = batchrun.Tally(ids, items, r.ID)
 			left = append(left, key)
@@ -119,7 +116,7 @@ func (j Job) read(ctx context.Context, r batchrun.Run, spec kept) (out names.Bat
 		until = most
 	}
 	out.Until = until.UTC().Format(time.RFC3339)
-	return out, idle, nil
+	return out, busy, nil
 }
 
 func later(a, b time.Time) time.Time {

@@ -211,14 +211,34 @@ func Refused(err error, r Run, at int) error {
 	return nil
 }
 
-// End ends the run: nothing that it still does is carried out. The lease is
-// given back if no step can be at work any more, else it runs out.
-func (s Store) End(ctx context.Context, r Run, outcome string, idle bool) (Run, error) {
+// End ends the run: nothing that it still does is carried out. The lease is given
+// back if no worker can be at work any more, else it runs out when the last one
+// must have ended; busy is that time, zero if there is none.
+func (s Store) End(ctx context.Context, r Run, outcome string, busy time.Time) (Run, error) {
 	ended, err := s.end(ctx, r, outcome)
-	if err != nil || !idle {
+	if err != nil {
+		return ended, err
+	}
+	if d := busy.Sub(s.now()); !busy.IsZero() && d > 0 {
+		_, err := s.Leases.Renew(ctx, r.Lease(), min(d, names.RunLease))
+		if errors.Is(err, lease.ErrLost) { // somebody has it already
+			return ended, nil
+		}
 		return ended, err
 	}
 	return ended, s.Leases.Release(ctx, r.Lease())
+}
+
+// Busy is when the last worker on these batches must have ended; zero if none can
+// be at work.
+func (s Store) Busy(bs []Batch) (until time.Time) {
+	now := s.now()
+	for _, b := range bs {
+		if b.Working(now) && b.Until.After(until) {
+			until = b.Until
+		}
+	}
+	return until
 }
 
 func (s Store) end(ctx context.Context, r Run, outcome string) (Run, error) {

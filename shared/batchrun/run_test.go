@@ -69,6 +69,40 @@ func TestASecondRunIsRefusedUntilTheLeaseHasRunOut(t *testing.T) {
 	}
 }
 
+// TestAnEndedRunsLeaseLastsAsLongAsItsWorkers: no longer, and no shorter.
+func TestAnEndedRunsLeaseLastsAsLongAsItsWorkers(t *testing.T) {
+	now, s := clocked(t)
+	r, err := s.Begin(t.Context(), "a", names.EffectTags, "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Take(t.Context(), r, "k", "one", now.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	bs, err := s.Batches(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.End(t.Context(), r, "incomplete", s.Busy(bs)); err != nil {
+		t.Fatal(err)
+	}
+	var held *lease.Held
+	if _, err := s.Begin(t.Context(), "b", names.EffectTags, "{}"); !errors.As(err, &held) || !held.Until.Equal(now.Add(time.Minute+names.ClockSkew)) {
+		t.Errorf("while a worker may be at work: %v", err)
+	}
+	*now = now.Add(time.Minute + names.ClockSkew + time.Millisecond)
+	b, err := s.Begin(t.Context(), "b", names.EffectTags, "{}")
+	if err != nil {
+		t.Fatalf("when it must have ended: %v", err)
+	}
+	if _, err := s.End(t.Context(), b, "complete", s.Busy(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Begin(t.Context(), "c", names.EffectTags, "{}"); err != nil {
+		t.Errorf("after a run that left nobody at work: %v", err)
+	}
+}
+
 func TestOneWorkerABatch(t *testing.T) {
 	now, s := clocked(t)
 	r, err := s.Begin(t.Context(), "a", names.EffectTags, "{}")

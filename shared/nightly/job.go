@@ -338,16 +338,12 @@ func (j Job) Close(ctx context.Context, in names.BatchIn) (names.BatchOut, error
 	if err != nil {
 		return out, awserr.Fault(err, "close run "+in.Run)
 	}
-	idle := true
-	for _, b := range bs {
-		idle = idle && !b.Working(j.now())
-	}
 	out.Expected, out.New, out.Already, out.Failed, out.Missing = c.Expected, c.New, c.Already, c.Failed, c.Missing
 	if c.Missing == 0 && c.Failed == 0 {
 		out.State = names.BatchComplete
 	}
 	if r.State == batchrun.Open {
-		if _, err = j.Runs.End(ctx, r, out.State, idle); err != nil && fault.NameOf(err) == fault.Conceded {
+		if _, err = j.Runs.End(ctx, r, out.State, j.Runs.Busy(bs)); err != nil && fault.NameOf(err) == fault.Conceded {
 			err = nil // another run has the effect
 		}
 	}
