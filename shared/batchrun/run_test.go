@@ -39,7 +39,7 @@ func TestASecondRunIsRefusedUntilTheLeaseHasRunOut(t *testing.T) {
 		t.Errorf("another effect: %v", err)
 	}
 	e, err := s.Evidence(t.Context(), names.EffectTags)
-	if err != nil || e.HeldBy != "a" || e.Since != "2026-03-01T00:00:00Z" || e.Until != "2026-03-01T00:10:15Z" {
+	if err != nil || e.HeldBy != "a" || e.Since != "2026-03-01T00:00:00Z" || e.Until != "2026-03-01T00:15:15Z" {
 		t.Errorf("evidence %+v, %v", e, err)
 	}
 	claimed, err := s.Claim(t.Context(), a, batchrun.Item{Set: "item#x", ID: "an-1"}, "worker-a", now.Add(time.Minute))
