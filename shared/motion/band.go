@@ -14,9 +14,15 @@ type bandBase struct {
 	limbs  bool    // an angle of a limb, which an oblique view foreshortens
 }
 
+// Limbs on the far side of the body are read otherwise than those on the near
+// side. As a knee gives in landing, the model reads one that is near too bent.
 var (
-	bandElbow = bandBase{sigma: 7, offset: 6, pixel: 4, max: 180, limbs: true}
-	bandKnee  = bandBase{sigma: 6, pixel: 4, max: 180, limbs: true}
+	bandElbow       = bandBase{sigma: 6, offset: 7, pixel: 4, max: 180, limbs: true}
+	bandElbowFar    = bandBase{sigma: 8, offset: 13, pixel: 4, max: 180, limbs: true}
+	bandKnee        = bandBase{sigma: 6, offset: 4, pixel: 4, max: 180, limbs: true}
+	bandLanding     = bandBase{sigma: 6, pixel: 4, max: 180, limbs: true}
+	bandLandingNear = bandBase{sigma: 9, offset: -12, pixel: 4, max: 180, limbs: true}
+
 	bandTrunk = bandBase{sigma: 5.2, pixel: 2}
 	bandArm   = bandBase{sigma: 9, pixel: 3, limbs: true}
 )
@@ -27,11 +33,37 @@ const (
 	maxOblique = 0.6  // of obliqueness: beyond it the view is not side-on
 )
 
+// elbowBase and landingBase are those of the side on which the joint is.
+func (s *study) elbowBase() bandBase {
+	if s.farArm() {
+		return bandElbowFar
+	}
+	return bandElbow
+}
+
+func (s *study) landingBase() bandBase {
+	if s.farArm() { // the front leg is the other side's
+		return bandLandingNear
+	}
+	return bandLanding
+}
+
+// farArm reports whether the bowling arm is the one away from the camera: who
+// travels to the right of the picture is seen from the right, in a mirror from
+// the left.
+func (s *study) farArm() bool {
+	seenFrom := Right
+	if (s.d.dir < 0) != s.b.mirrored {
+		seenFrom = Left
+	}
+	return s.d.arm != seenFrom
+}
+
 // corrected takes a reading's known offset off and keeps an angle of a joint
 // within what a joint can do.
 func (base bandBase) corrected(v float64) float64 {
 	if base.max > 0 {
-		v = clamp(v, 0, base.max)
+		return clamp(clamp(v, 0, base.max)-base.offset, 0, base.max)
 	}
 	return v - base.offset
 }

@@ -39,6 +39,8 @@ type body struct {
 	dt      float64 // median time between frames, seconds
 	dropped int     // frames whose time could not be used
 	cut     int     // frames of somebody else, or of nobody
+
+	mirrored bool // the picture is a mirror image
 }
 
 // clean makes a body of a track, or says why it cannot. What comes back is one
@@ -48,7 +50,7 @@ func clean(t pose.Track) (*body, reason.Code) {
 		return nil, reason.MediaTooLong
 	}
 	keep := rising(t.Frames)
-	b := &body{dropped: len(t.Frames) - len(keep)}
+	b := &body{dropped: len(t.Frames) - len(keep), mirrored: t.Mirrored}
 	if len(t.Frames) > 0 && b.dropped*2 > len(t.Frames) {
 		return nil, reason.MediaUnreadable
 	}

@@ -24,6 +24,7 @@ type truth struct {
 	Arm    Side               `json:"bowling_arm"`
 	Travel string             `json:"travel"`
 	FPS    float64            `json:"fps"`
+	Varied string             `json:"variant"` // what makes the clip hard to read
 	Events map[string]float64 `json:"events"`
 	Values map[string]float64 `json:"values"`
 	Solid  map[string]float64 `json:"values_3d"`
@@ -68,12 +69,13 @@ type row struct {
 	clip, model, name    string
 	got, want, band, fps float64
 	why                  string
+	varied               string
 }
 
 func compare(clip, model string, tr truth, c Clip) []row {
 	var out []row
 	for _, e := range []PhaseName{BackFootContact, FrontFootContact, Release} {
-		r := row{clip: clip, model: model, name: string(e), want: tr.Events[string(e)], why: "not found", fps: tr.FPS}
+		r := row{clip: clip, model: model, name: string(e), want: tr.Events[string(e)], why: "not found", fps: tr.FPS, varied: tr.Varied}
 		for _, p := range c.Phases {
 			if p.Name == e {
 				r.got, r.why = p.Time, ""
@@ -83,7 +85,7 @@ func compare(clip, model string, tr truth, c Clip) []row {
 	}
 	for _, m := range c.Measures {
 		if w, ok := tr.Values[m.Name+" "+string(m.Phase)]; ok {
-			out = append(out, row{clip, model, m.Name + " " + string(m.Phase), m.Value, w, m.Band, tr.FPS, m.NotMeasured})
+			out = append(out, row{clip, model, m.Name + " " + string(m.Phase), m.Value, w, m.Band, tr.FPS, m.NotMeasured, tr.Varied})
 		}
 	}
 	return out
@@ -133,6 +135,7 @@ func TestFigures(t *testing.T) {
 	} {
 		rows := measureAll(t, set.in)
 		t.Logf("%s:\n%s", set.title, table(rows))
+		t.Logf("%s, by what makes them hard to read:\n%s", set.title, variantTable(rows))
 		promise(t, set.title, rows)
 	}
 }
@@ -143,20 +146,22 @@ var joints = map[string]bool{
 	"front_knee_angle release": true, "trunk_forward_flexion release": true,
 }
 
-// promise: every phase is found, within 2 frames of a 60th in the median and 3
-// at most; elbow, front knee and trunk within 8 degrees in the median; 95 % of
-// all true values inside their bands; the joints' bands at most 15 degrees wide
-// to each side in the median.
+// promise: every phase is found, but where the picture cuts the feet off, within 2
+// frames of a 60th in the median and 3 at most; elbow, front knee and trunk within 8
+// degrees in the median; 95 % of all true values inside their bands; the band of each
+// of those joints at most 15 degrees wide to each side in the median.
 func promise(t *testing.T, title string, rows []row) {
 	t.Helper()
-	errs, frames := map[string][]float64{}, map[string][]float64{}
-	var bands []float64
+	errs, frames, bands := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
 	inside, given := 0, 0
 	for _, r := range rows {
 		switch {
 		case r.phase():
 			if r.why != "" {
-				t.Errorf("%s: %s: %s %s", title, r.clip, r.name, r.why)
+				if r.varied != feetCutOff {
+					t.Errorf("%s: %s: %s %s", title, r.clip, r.name, r.why)
+				}
+				continue
 			}
 			frames[r.name] = append(frames[r.name], math.Abs(r.got-r.want)*60)
 		case r.why == "":
@@ -166,7 +171,7 @@ func promise(t *testing.T, title string, rows []row) {
 			}
 			if joints[r.name] {
 				errs[r.name] = append(errs[r.name], math.Abs(r.got-r.want))
-				bands = append(bands, r.band)
+				bands[r.name] = append(bands[r.name], r.band)
 			}
 		}
 	}
@@ -179,12 +184,12 @@ func promise(t *testing.T, title string, rows []row) {
 		if e := errs[name]; len(e) == 0 || median(e) > 8 {
 			t.Errorf("%s: %s: median error %.2f degrees of %d", title, name, median(e), len(e))
 		}
+		if w := bands[name]; len(w) == 0 || median(w) > 15 {
+			t.Errorf("%s: %s: the median half-width is %.1f degrees", title, name, median(w))
+		}
 	}
 	if share := float64(inside) / float64(given); share < 0.95 {
 		t.Errorf("%s: %d of %d true values inside the band", title, inside, given)
-	}
-	if w := median(bands); w > 15 {
-		t.Errorf("%s: the median half-width of elbow, front knee and trunk is %.1f degrees", title, w)
 	}
 }
 

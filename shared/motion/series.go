@@ -17,7 +17,7 @@ func (s *study) series() []Series {
 	m, k := marks(s.d.arm), marks(s.frontSide)
 	arm, _ := s.armSignal()
 	out := []Series{
-		s.sampled(SeriesElbow, s.b.angleOf(m.shoulder, m.elbow, m.wrist), bandElbow),
+		s.sampled(SeriesElbow, s.b.angleOf(m.shoulder, m.elbow, m.wrist), s.elbowBase()),
 		s.sampled(SeriesKnee, s.b.angleOf(k.hip, k.knee, k.ankle), bandKnee),
 		s.sampled(SeriesTrunk, s.b.trunkLean(s.d.dir), bandTrunk),
 		s.sampled(SeriesArm, arm, bandArm),

@@ -66,6 +66,8 @@ func variants() []clip {
 		at("s107", 60, "-cut feet", "feet cut off"),
 		at("s108", 60, "-cut arm", "arm cut off"),
 		at("s109", 240, "", ""),
+		at("s110", 60, "-far", "far arm"),
+		at("s111", 60, "-far -mirror", "far arm"),
 		at("h201", 60, "-far", "far arm"),
 		at("h202", 60, "-far -mirror", "far arm"),
 		at("h203", 60, "-portrait", "portrait"),
