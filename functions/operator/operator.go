@@ -30,6 +30,7 @@ import (
 type Steps interface {
 	analysis.Stopper
 	DescribeExecution(context.Context, *sfn.DescribeExecutionInput, ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error)
+	RedriveExecution(context.Context, *sfn.RedriveExecutionInput, ...func(*sfn.Options)) (*sfn.RedriveExecutionOutput, error)
 }
 
 // Deps is what the function works with.
@@ -70,6 +71,7 @@ func New(d Deps) lambda.Handler {
 		"reprice": do(d.reprice),
 		"release": do(d.release),
 		"requeue": do(d.requeue),
+		"redrive": do(d.redrive),
 	}
 	return handler.New(names.FnOperator, func(ctx context.Context, in json.RawMessage) (any, error) {
 		var by By

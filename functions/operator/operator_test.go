@@ -30,7 +30,17 @@ import (
 // steps is Step Functions in memory: executions by name.
 type steps struct {
 	running map[string]string // version, by name of the execution
+	closed  map[string]closed
+	tokens  map[string]bool // of redrives
 	log     []string
+}
+
+// closed is how an execution ended.
+type closed struct {
+	status     sfntypes.ExecutionStatus
+	name, why  string
+	redrives   int32
+	notAllowed bool
 }
 
 func last(arn string) string { return arn[strings.LastIndexByte(arn, ':')+1:] }
@@ -50,11 +60,31 @@ func (s *steps) StopExecution(_ context.Context, in *sfn.StopExecutionInput, _ .
 }
 
 func (s *steps) DescribeExecution(_ context.Context, in *sfn.DescribeExecutionInput, _ ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error) {
-	v, ok := s.running[last(*in.ExecutionArn)]
-	if !ok {
+	name := last(*in.ExecutionArn)
+	x := s.closed[name]
+	if v, ok := s.running[name]; ok {
+		return &sfn.DescribeExecutionOutput{Status: sfntypes.ExecutionStatusRunning, StateMachineVersionArn: aws.String(v), RedriveCount: aws.Int32(x.redrives)}, nil
+	}
+	if x.status == "" {
 		return nil, &sfntypes.ExecutionDoesNotExist{}
 	}
-	return &sfn.DescribeExecutionOutput{Status: sfntypes.ExecutionStatusRunning, StateMachineVersionArn: aws.String(v)}, nil
+	return &sfn.DescribeExecutionOutput{Status: x.status, Error: &x.name, Cause: &x.why, RedriveCount: aws.Int32(x.redrives), RedriveStatusReason: aws.String("too old")}, nil
+}
+
+func (s *steps) RedriveExecution(_ context.Context, in *sfn.RedriveExecutionInput, _ ...func(*sfn.Options)) (*sfn.RedriveExecutionOutput, error) {
+	name := last(*in.ExecutionArn)
+	if s.tokens[name+*in.ClientToken] {
+		return &sfn.RedriveExecutionOutput{}, nil
+	}
+	x := s.closed[name]
+	if _, ok := s.running[name]; ok || x.notAllowed {
+		return nil, &sfntypes.ExecutionNotRedrivable{}
+	}
+	s.tokens[name+*in.ClientToken] = true
+	x.redrives++
+	s.closed[name], s.running[name] = x, "2"
+	s.log = append(s.log, "redrive "+name)
+	return &sfn.RedriveExecutionOutput{}, nil
 }
 
 // letters is a queue with its dead letters.
@@ -92,7 +122,7 @@ const prefix = "arn:aws:states:us-east-1:000000000000:stateMachine:" + names.Pre
 
 func newWorld(t *testing.T) *world {
 	db := dynamotest.New(t)
-	w := &world{db: db, steps: &steps{running: map[string]string{}}, queue: &letters{}}
+	w := &world{db: db, steps: &steps{running: map[string]string{}, closed: map[string]closed{}, tokens: map[string]bool{}}, queue: &letters{}}
 	w.deps = operator.Deps{
 		Life:   analysis.Store{DB: db, Analyses: names.Analyses.Name},
 		Ledger: credit.Store{DB: db, Credits: names.Credits.Name, Effects: names.Effects.Name},
@@ -146,7 +176,7 @@ func TestFormsThatAreWrong(t *testing.T) {
 	w := newWorld(t)
 	for form, says := range map[string]string{
 		`[]`:                 `no JSON object`,
-		`{"action":"drop"}`:  `there are [drain grant release reprice requeue restart]`,
+		`{"action":"drop"}`:  `there are [drain grant redrive release reprice requeue restart]`,
 		`{"action":"drain"}`: `say who you are`,
 		`{"action":"restart","operator":"ada","analysis":"x"}`:                          `unknown field`,
 		`{"action":"restart","operator":"ada","analysis_id":"an-x"}`:                    `the attempt that it is at`,

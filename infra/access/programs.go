@@ -165,8 +165,8 @@ var programs = map[string][]Statement{
 		{Sid: "DeadLetters", Actions: []string{"sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"},
 			Resources: []string{QueueARN(names.PoseQueue.DeadLetter)}},
 		start(),
-		executions("DescribeExecution", "StopExecution"),
-		{Sid: "Batches", Actions: []string{"states:DescribeExecution"}, Resources: []string{
+		executions("DescribeExecution", "RedriveExecution", "StopExecution"),
+		{Sid: "Batches", Actions: []string{"states:DescribeExecution", "states:RedriveExecution"}, Resources: []string{
 			executionsARN + names.MachineBackfill + ":*", executionsARN + names.MachineNightly + ":*"},
 			Reason: "runs are named when they are started"},
 	},

@@ -246,6 +246,7 @@ func TestRedo(t *testing.T) {
 	before := w.row(w.id)
 	delivered := sha256.Sum256(w.object(before.ReportPDF))
 	w.tags()
+	w.redriven()
 	w.report()
 	w.measure()
 	after := w.row(w.id)
@@ -292,6 +293,33 @@ func (w *redoWorld) tags() {
 	w.succeeds(night, 0, 1)
 	if c := w.calls(); c["tags@tags-2"] != 1 || c["tags@"+names.TagsVersion] != 1 {
 		w.t.Errorf("model calls %v, want one of each version of the tags", c)
+	}
+}
+
+// redriven: a run that was stopped goes on where it was, asked for twice; one that
+// has ended does not.
+func (w *redoWorld) redriven() {
+	w.t.Helper()
+	seen := w.gate.hold(body(names.FnBackfill, "TransactWriteItems", names.Tags.Name))
+	arn := w.begin("tags-stopped", map[string]any{"effect": "tags", "version": "tags-9", "ids": []string{w.id}})
+	<-seen
+	if _, err := w.sfn.StopExecution(w.t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.gate.release()
+	form := `{"action":"redrive","operator":"ada","machine":"backfill","execution":"tags-stopped"}`
+	if got := w.ask(form); !strings.Contains(got, `"redrives":1,"begun":true`) {
+		w.t.Errorf("redrive of a stopped run: %s", got)
+	}
+	w.succeeds(arn, 1, 0)
+	if got := w.ask(form); !strings.Contains(got, "has succeeded") {
+		w.t.Errorf("redrive of a run that has ended: %s", got)
+	}
+	if got := w.ask(`{"action":"redrive","operator":"ada","machine":"analysis","execution":"` + w.id + `-1"}`); !strings.Contains(got, "has succeeded") {
+		w.t.Errorf("redrive of a delivered analysis: %s", got)
+	}
+	if c := w.calls(); c["tags@tags-9"] != 1 {
+		w.t.Errorf("model calls %v", c)
 	}
 }
 
