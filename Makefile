@@ -89,11 +89,12 @@ test: setup-tests functions dist ## set-up, then every test; what .ci/run calls
 RUNS ?= 1000
 SEED ?= 1
 OFF  ?=
+FOR  ?= 0
 GO_TEST_CHAOS := go test -count=1 -timeout 120m ./integration/faults -run 'TestChaos$$' -v
 
-chaos: setup ## fault campaign in virtual time (RUNS, SEED; OFF=guard switches one off and must find a violation); last line JSON
+chaos: setup ## fault campaign in virtual time (RUNS, SEED; FOR=40m ends it early; OFF=guard switches one off and must find a violation); last line JSON
 	@mkdir -p $(STATE); rm -f $(STATE)/chaos.json
-	@$(GO_TEST_CHAOS) -args -chaos.runs=$(RUNS) -chaos.seed=$(SEED) -chaos.off='$(OFF)' -chaos.out=$(CURDIR)/$(STATE)/chaos.json >$(STATE)/chaos.log 2>&1; code=$$?; \
+	@$(GO_TEST_CHAOS) -args -chaos.runs=$(RUNS) -chaos.seed=$(SEED) -chaos.off='$(OFF)' -chaos.for=$(FOR) -chaos.out=$(CURDIR)/$(STATE)/chaos.json >$(STATE)/chaos.log 2>&1; code=$$?; \
 	grep -E 'violated|replay:|suffice|^ +[a-z_]+ +(an-|worker|client|notice|ended|reconcile|events)|no guard|panic|is off and' $(STATE)/chaos.log || true; \
 	if [ -f $(STATE)/chaos.json ]; then cat $(STATE)/chaos.json; else tail -n 30 $(STATE)/chaos.log; fi; exit $$code
 
@@ -116,9 +117,7 @@ BENCHES = $(shell grep -rl --include='*_test.go' '^func Benchmark' functions sha
 
 bench: setup ## the figures of the performance pages, one JSON line each; a failure is shown and is the exit status
 	@mkdir -p $(STATE)
-	@go test -run '^$$' -bench . -benchtime 1x -timeout 20m $(BENCHES) >$(STATE)/bench.log 2>&1 & pid=$$!; \
-	tail -n +1 -f --pid=$$pid $(STATE)/bench.log | { grep --line-buffered -E '^\{|^--- FAIL|^FAIL|^panic' || true; }; \
-	wait $$pid || { code=$$?; tail -n 60 $(STATE)/bench.log; exit $$code; }
+	@go test -run '^$$' -bench . -benchtime 1x -timeout 20m $(BENCHES) 2>&1 | tee $(STATE)/bench.log | awk '/^(\{|FAIL|--- FAIL|panic)/ { print; fflush() }' || { code=$$?; tail -n 60 $(STATE)/bench.log; exit $$code; }
 
 clean: ## forget the embedded cloud's state and everything built
 	@rm -rf $(STATE)

@@ -45,6 +45,12 @@ type Config struct {
 	// Fonts is the folder of the report's fonts. Default: Root/.local/fonts, where
 	// make functions puts them.
 	Fonts string
+	// Programs are those of functions and worker, by name, that are elsewhere than
+	// in Binaries.
+	Programs map[string]string
+	// Versions keeps published programs, which Deploy needs. Default: Dir/versions;
+	// without a Dir there is one version of each function, its present program.
+	Versions string
 	// Functions that exist. Default: names.Functions().
 	Functions []names.Function
 	// Env adds to and overrides the environment of functions and worker.
@@ -117,7 +123,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	for _, p := range []*string{&c.Dir, &c.Root, &c.Binaries, &c.Fonts, &c.Logs} {
+	for _, p := range []*string{&c.Dir, &c.Root, &c.Binaries, &c.Fonts, &c.Logs, &c.Versions} {
 		if *p == "" {
 			continue
 		}
@@ -130,8 +136,20 @@ func (c Config) withDefaults() (Config, error) {
 	return c, c.checkBinaries()
 }
 
-func (c Config) binary(fn string) string { return filepath.Join(c.Binaries, fn, "bootstrap") }
-func (c Config) worker() string          { return filepath.Join(c.Binaries, names.PoseWorker) }
+func (c Config) binary(fn string) string {
+	if p, ok := c.Programs[fn]; ok {
+		return p
+	}
+	return filepath.Join(c.Binaries, fn, "bootstrap")
+}
+
+func (c Config) worker() string {
+	if p, ok := c.Programs[names.PoseWorker]; ok {
+		return p
+	}
+	return filepath.Join(c.Binaries, names.PoseWorker)
+}
+
 func (c Config) dynoxide() string {
 	return filepath.Join(c.Root, "node_modules/@dynoxide/linux-x64/dynoxide")
 }

@@ -22,6 +22,7 @@ const CallbackSecret = names.Prefix + "callback-keys"
 const (
 	MachinePrefix   = "arn:aws:states:" + Region + ":" + Account + ":stateMachine:" + names.Prefix
 	StateMachineARN = MachinePrefix + names.MachineAnalysis
+	LiveARN         = StateMachineARN + ":" + names.MachineAlias // what new analyses start by
 )
 
 // Place is where the things are that a program finds by its environment.
@@ -39,7 +40,7 @@ func (p Place) Values() map[string]string {
 	npm := filepath.Join(p.Root, "node_modules")
 	v := map[string]string{
 		names.EnvBucket:          names.Bucket,
-		names.EnvStateMachineARN: StateMachineARN,
+		names.EnvStateMachineARN: LiveARN,
 		names.EnvMachinePrefix:   MachinePrefix,
 		names.EnvCluster:         names.Cluster,
 		names.EnvPoseService:     names.PoseService,
@@ -124,7 +125,7 @@ func (c Config) lambdaConfig(p Place) (lambdaapi.Config, error) {
 		return lambdaapi.Config{}, err
 	}
 	cfg := lambdaapi.Config{Functions: c.Functions, Binary: c.binary, Env: env, Logs: c.Logs, EventRetries: c.EventRetries}
-	if c.Dir != "" {
+	if cfg.Versions = c.Versions; cfg.Versions == "" && c.Dir != "" {
 		cfg.Versions = filepath.Join(c.Dir, "versions")
 	}
 	return cfg, nil

@@ -25,6 +25,21 @@ func (c *Cloud) States() *stepfn.Engine { return c.states }
 // the definition that they began with. A cloud with functions of its own has only
 // the machines whose functions it has.
 func (c *Cloud) startStates() error {
+	e, err := stepfn.New(stepfn.Options{Invoker: invoker{c.lambda}, Region: Region, Account: Account,
+		Dir: c.state("executions"), OnStatusChange: c.changed, Logger: c.cfg.Log})
+	if err != nil {
+		return err
+	}
+	c.states = e
+	c.later(e.Close)
+	c.services.Services[endpoint.States] = e
+	return c.release()
+}
+
+// release publishes what there is now, and leads new analyses there: versions of
+// the functions, definitions that name them, a version of the analysis's, and the
+// alias on that.
+func (c *Cloud) release() error {
 	arns := map[string]string{} // by function
 	for _, f := range c.cfg.Functions {
 		if !f.State {
@@ -40,18 +55,29 @@ func (c *Cloud) startStates() error {
 	if err != nil {
 		return err
 	}
-	e, err := stepfn.New(stepfn.Options{Invoker: invoker{c.lambda}, Region: Region, Account: Account,
-		Dir: c.state("executions"), OnStatusChange: c.changed, Logger: c.cfg.Log})
-	if err != nil {
-		return err
-	}
-	c.states = e
-	c.later(e.Close)
-	c.services.Services[endpoint.States] = e
 	for _, machine := range slices.Sorted(maps.Keys(defs)) {
-		if err := define(e, machine, string(defs[machine])); err != nil {
+		if err := define(c.states, machine, string(defs[machine])); err != nil {
 			return fmt.Errorf("state machine %s: %w", machine, err)
 		}
+	}
+	return lead(c.states)
+}
+
+// lead publishes the analysis's definition and moves the alias to it, all at
+// once: nobody waits here for a canary's alarms.
+func lead(e *stepfn.Engine) error {
+	v, err := e.PublishStateMachineVersion(stepfn.PublishStateMachineVersionInput{StateMachineARN: StateMachineARN})
+	if err != nil {
+		return fmt.Errorf("publish the state machine: %w", err)
+	}
+	to := []stepfn.Route{{VersionARN: v.VersionARN, Weight: 100}}
+	_, err = e.UpdateStateMachineAlias(stepfn.AliasInput{AliasARN: LiveARN, Routes: to})
+	var none *stepfn.APIError
+	if errors.As(err, &none) && none.Code == stepfn.CodeResourceNotFound {
+		_, err = e.CreateStateMachineAlias(stepfn.AliasInput{Name: names.MachineAlias, Routes: to})
+	}
+	if err != nil {
+		return fmt.Errorf("alias %s: %w", names.MachineAlias, err)
 	}
 	return nil
 }

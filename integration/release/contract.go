@@ -18,7 +18,7 @@ type Contract struct {
 	Inputs     map[string]json.RawMessage  // payload by state
 	Functions  map[string]string           // function by state
 	Rows       map[string][]map[string]any // by table, as JSON of DynamoDB
-	Role       []string                    // functions that the role may invoke
+	Access     map[string][]string         // by program, and by state machine: "action on resource"
 	Flags      map[string]string           // as they shipped
 	Execution  string                      // name of the recorded execution
 }

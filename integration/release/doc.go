@@ -1,8 +1,10 @@
 // Package release keeps the contract of the release before: its definition,
 // what each of its states sent, the rows that a run of it leaves in the middle,
-// and what its state machine's role allowed. The tests hold the code of today
-// against it, because runs in flight go on with the old definition, call the
-// permissions of its role, and meet new code that reads their rows.
+// and what every program and state machine was allowed. The tests hold the code
+// of today against it, because runs in flight go on with the old definition, call
+// the old versions of functions under the roles of today, and meet new code that
+// reads their rows. TestDeployMidRun does the whole thing once: release 2 comes
+// while a run of release 1 is between two model calls.
 //
 // testdata/1 is release 1. It was recorded by
 //

@@ -4,32 +4,27 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"fastbowlinglab/infra/access"
 	"fastbowlinglab/integration/demo"
 	"fastbowlinglab/integration/local"
-	"fastbowlinglab/integration/local/endpoint"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/flags"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/statemachine"
 )
-
-var record = flag.Bool("record", false, "record the contract of this release")
 
 // before is the release that runs in flight may be of.
 const before = "1"
@@ -64,11 +59,14 @@ func start(t *testing.T, change func(*local.Config)) *local.Cloud {
 	return c
 }
 
-func mainJob(t *testing.T, c *local.Cloud, clip string) demo.Summary {
+func mainJob(t *testing.T, c *local.Cloud, clip, key string) demo.Summary {
 	t.Helper()
-	root, err := local.FindRoot()
-	if err != nil {
-		t.Fatal(err)
+	if !filepath.IsAbs(clip) {
+		root, err := local.FindRoot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clip = filepath.Join(root, "integration/samples", clip)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
@@ -79,7 +77,7 @@ func mainJob(t *testing.T, c *local.Cloud, clip string) demo.Summary {
 		},
 		Operator: func(context.Context) (string, error) { return c.OperatorToken("operator", time.Hour) },
 		Cloud:    &demo.Cloud{AWS: c.AWS(), StateMachineARN: local.StateMachineARN},
-		Clip:     filepath.Join(root, "integration/samples", clip), Dir: t.TempDir(),
+		Clip:     clip, Key: key, Dir: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +94,7 @@ func TestOldDefinitionOnNewCode(t *testing.T) {
 	}
 	c := start(t, func(cfg *local.Config) { cfg.Definition = old.Fill })
 	for clip, want := range map[string]analysis.Status{"bowler.mp4": analysis.Ready, "not_bowling.mp4": analysis.Rejected} {
-		if sum := mainJob(t, c, clip); sum.Status != string(want) {
+		if sum := mainJob(t, c, clip, ""); sum.Status != string(want) {
 			t.Errorf("%s ended %s (%s), want %s", clip, sum.Status, sum.Reason, want)
 		}
 	}
@@ -188,133 +186,99 @@ func settle(t *testing.T, functions *lambda.Client, old Contract, id string) (ou
 // id is the analysis that was recorded.
 func (c Contract) id() string { return strings.TrimSuffix(c.Execution, "-1") }
 
-// TestRoleOnlyWidens: what the state machine's role allowed stays allowed, and a
-// flag ships as it did, until runs have drained.
-func TestRoleOnlyWidens(t *testing.T) {
+// TestRolesOnlyWiden: what a program or a state machine was allowed stays allowed,
+// and a flag ships as it did, until runs have drained: versions of functions that
+// runs in flight call have the role of today.
+func TestRolesOnlyWiden(t *testing.T) {
 	old, err := Load(before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := invokable()
-	for _, arn := range old.Role {
-		if !slices.Contains(now, arn) {
-			t.Errorf("the role may no longer invoke %s: runs in flight of release %s still do", arn, before)
-		}
+	for _, lost := range narrowed(old.Access, allowed(t)) {
+		t.Errorf("%s, and runs in flight of release %s still do", lost, before)
 	}
 	for name, value := range old.Flags {
 		if got := flags.Defaults()[name]; got != value {
 			t.Errorf("flag %s ships as %q, and was %q: a deploy would flip it", name, got, value)
 		}
 	}
-	if len(old.Role) == 0 || len(old.Inputs) < 10 || len(old.Rows) < 4 {
-		t.Errorf("the contract is not whole: %d functions, %d inputs, %d tables", len(old.Role), len(old.Inputs), len(old.Rows))
-	}
 }
 
-func invokable() []string {
-	for _, s := range access.Machine(names.MachineAnalysis) {
-		if s.Sid == "Invoke" {
-			return s.Resources
-		}
-	}
-	return nil
-}
-
-// TestRecord records the contract of this release.
-func TestRecord(t *testing.T) {
-	if !*record {
-		t.Skip("records only with -record")
-	}
-	c := Contract{Inputs: map[string]json.RawMessage{}, Functions: map[string]string{}, Rows: map[string][]map[string]any{},
-		Role: invokable(), Flags: flags.Defaults()}
-	var once sync.Once
-	var db *dynamodb.Client
-	cloud := start(t, func(cfg *local.Config) {
-		cfg.Intercept = func(q *endpoint.Request) endpoint.Fault {
-			if q.Caller == names.FnDeliver { // the run is about to end: its rows are those of one in flight
-				once.Do(func() { c.Rows = rows(t, db) })
-			}
-			return endpoint.Fault{}
-		}
-	})
-	db = dynamodb.NewFromConfig(cloud.AWS())
-	steps := sfn.NewFromConfig(cloud.AWS())
-	for _, clip := range []string{"bowler.mp4", "not_bowling.mp4"} {
-		sum := mainJob(t, cloud, clip)
-		name := analysis.ExecutionName(sum.AnalysisID, 1)
-		if clip == "bowler.mp4" {
-			c.Execution = name
-		}
-		for state, in := range inputs(t, steps, name) {
-			if _, known := c.Inputs[state]; !known {
-				c.Inputs[state] = bytes.ReplaceAll(in.payload, []byte(sum.AnalysisID), []byte(c.id()))
-				c.Functions[state] = in.function
-			}
-		}
-	}
-	source, err := statemachine.Source(statemachine.Analysis)
+// TestContractIsWhole: every state that calls a function was recorded.
+func TestContractIsWhole(t *testing.T) {
+	old, err := Load(before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := json.MarshalIndent(c, "", " ")
-	if err != nil {
+	var def struct {
+		States map[string]struct{ Type string }
+	}
+	if err := json.Unmarshal([]byte(old.Definition), &def); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"contract.json": append(b, '\n'), "analysis.asl.json": source} {
-		if err := os.WriteFile(filepath.Join("testdata", before, name), content, 0o644); err != nil {
+	for state, s := range def.States {
+		if _, ok := old.Inputs[state]; s.Type == "Task" && !ok {
+			t.Errorf("what %s sends was not recorded", state)
+		}
+	}
+	if len(old.Rows) < 5 || len(old.Access) < len(names.Functions()) {
+		t.Errorf("%d tables and %d programs were recorded", len(old.Rows), len(old.Access))
+	}
+}
+
+// narrowed says what may no longer be done.
+func narrowed(old, now map[string][]string) []string {
+	var out []string
+	for _, program := range slices.Sorted(maps.Keys(old)) {
+		for _, what := range old[program] {
+			if !slices.Contains(now[program], what) {
+				out = append(out, program+" may no longer "+what)
+			}
+		}
+	}
+	return out
+}
+
+func TestNarrowedRolesAreSeen(t *testing.T) {
+	all := allowed(t)
+	less := maps.Clone(all)
+	less[names.FnDeliver] = slices.Delete(slices.Clone(less[names.FnDeliver]), 0, 1)
+	if n := narrowed(all, less); len(n) != 1 || len(narrowed(all, all)) != 0 {
+		t.Errorf("one permission less: %q", n)
+	}
+	delete(less, "machine "+names.MachineAnalysis)
+	if n := narrowed(all, less); len(n) < 10 {
+		t.Errorf("a role less: %q", n)
+	}
+}
+
+// allowed lists what every program and state machine may do.
+func allowed(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	add := func(program string, all []access.Statement) {
+		for _, s := range all {
+			for _, action := range s.Actions {
+				for _, resource := range s.Resources {
+					out[program] = append(out[program], action+" on "+resource)
+				}
+			}
+		}
+		slices.Sort(out[program])
+	}
+	own := func(program string) []access.Statement {
+		s, err := access.Of(program)
+		if err != nil {
 			t.Fatal(err)
 		}
+		return s
 	}
-}
-
-type input struct {
-	function string
-	payload  json.RawMessage
-}
-
-// inputs reads what each state sent from an execution's history.
-func inputs(t *testing.T, steps *sfn.Client, name string) map[string]input {
-	t.Helper()
-	arn, err := analysis.ExecutionARN(local.StateMachineARN, name)
-	if err != nil {
-		t.Fatal(err)
+	for _, f := range names.Functions() {
+		add(f.Name, append(access.Lambda(f), own(f.Name)...))
 	}
-	out, err := steps.GetExecutionHistory(t.Context(), &sfn.GetExecutionHistoryInput{ExecutionArn: &arn, MaxResults: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, state := map[string]input{}, ""
-	for _, e := range out.Events {
-		if d := e.StateEnteredEventDetails; d != nil {
-			state = *d.Name
-		}
-		if d := e.TaskScheduledEventDetails; d != nil {
-			var p struct {
-				FunctionName string
-				Payload      json.RawMessage
-			}
-			if err := json.Unmarshal([]byte(*d.Parameters), &p); err != nil {
-				t.Fatal(err)
-			}
-			fn := p.FunctionName[strings.Index(p.FunctionName, ":function:")+len(":function:"):]
-			fn, _, _ = strings.Cut(fn, ":")
-			all[state] = input{fn, p.Payload}
-		}
-	}
-	return all
-}
-
-func rows(t *testing.T, db *dynamodb.Client) map[string][]map[string]any {
-	out := map[string][]map[string]any{}
-	for _, table := range []string{names.Analyses.Name, names.Credits.Name, names.PoseJobs.Name, names.Effects.Name, names.Usage.Name} {
-		page, err := db.Scan(context.Background(), &dynamodb.ScanInput{TableName: &table})
-		if err != nil {
-			t.Error(err)
-			return out
-		}
-		for _, item := range page.Items {
-			out[table] = append(out[table], encode(item))
-		}
+	add(names.PoseWorker, own(names.PoseWorker))
+	for _, m := range statemachine.Names() {
+		add("machine "+m, access.Machine(m))
 	}
 	return out
 }

@@ -30,6 +30,7 @@ func main() {
 	key := fs.String("key", "", "a `name` that makes another submission of the same clip")
 	limit := fs.Duration("timeout", 30*time.Minute, "how long to wait for the end")
 	state := fs.String("state", ".local", "the `folder` that keeps the embedded cloud's state and the results")
+	images := fs.String("images", "", "run the worker and the precheck in the images of this `folder`, as make image fills it")
 	provider := fs.String("provider", aitask.RulesProvider, "who writes the texts: rules, or bedrock (a `stand-in` that the embedded cloud serves)")
 	if err := fs.Parse(os.Args[1:]); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -58,7 +59,7 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	if err := run(ctx, dir, *state, *clip, *key, model); err != nil {
+	if err := run(ctx, dir, *state, *clip, *key, *images, model); err != nil {
 		if errors.Is(err, demo.ErrStillOpen) {
 			err = fmt.Errorf("%w; nothing is lost: the same command goes on from there", err)
 		}
@@ -67,12 +68,18 @@ func main() {
 }
 
 // run starts the cloud, runs the job on it and prints what came of it.
-func run(ctx context.Context, dir, state, clip, key, model string) (err error) {
+func run(ctx context.Context, dir, state, clip, key, images, model string) (err error) {
 	log, err := logger(state)
 	if err != nil {
 		return err
 	}
-	c, err := local.Start(ctx, local.Config{Dir: dir, Logs: filepath.Join(state, "logs"), Log: log})
+	cfg := local.Config{Dir: dir, Logs: filepath.Join(state, "logs"), Log: log}
+	if images != "" {
+		if cfg, err = cfg.InImages(images, filepath.Join(state, "bin/inimage")); err != nil {
+			return err
+		}
+	}
+	c, err := local.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}

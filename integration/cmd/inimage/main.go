@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 
+	"fastbowlinglab/integration/local/proc"
 	"fastbowlinglab/shared/names"
 )
 
@@ -35,9 +36,9 @@ func run() (int, error) {
 	if fn := os.Getenv("AWS_LAMBDA_FUNCTION_NAME"); fn != "" {
 		target = strings.TrimPrefix(fn, names.Prefix)
 	}
-	folder := os.Getenv(storeVar)
+	folder := os.Getenv(proc.EnvImageStore)
 	if folder == "" {
-		return 0, fmt.Errorf("the environment variable %s is missing: the folder that `make image` fills", storeVar)
+		return 0, fmt.Errorf("the environment variable %s is missing: the folder that `make image` fills", proc.EnvImageStore)
 	}
 	s := store{folder}
 	entry, err := s.entry(target)
@@ -60,10 +61,8 @@ func run() (int, error) {
 	return wait(s.buildah(append(append(args, name, "--"), entry...)...), entry[0], stop)
 }
 
-const storeVar = "IMAGE_STORE"
-
 // own are the variables that the image sets, or that speak of this machine.
-var own = map[string]bool{storeVar: true, "PATH": true, "HOME": true, "TMPDIR": true, names.EnvModels: true, names.EnvORT: true}
+var own = map[string]bool{proc.EnvImageStore: true, "PATH": true, "HOME": true, "TMPDIR": true, names.EnvModels: true, names.EnvORT: true}
 
 // wait runs the container to its end and gives the entry point's status.
 func wait(cmd *exec.Cmd, entry string, stop <-chan os.Signal) (int, error) {

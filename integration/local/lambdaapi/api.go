@@ -120,7 +120,7 @@ func (s *Service) configuration(name, version string) configuration {
 	c := configuration{
 		FunctionName: name, FunctionArn: ARN(name, qualifierOf(version)), Version: version,
 		Runtime: "provided.al2023", Handler: "bootstrap", PackageType: "Zip",
-		Timeout: int(f.Timeout.Seconds()), MemorySize: f.MemoryMB, State: "Active", location: s.cfg.Binary(name),
+		Timeout: int(f.Timeout.Seconds()), MemorySize: f.MemoryMB, State: "Active", location: s.binary(name),
 	}
 	if string(f.Package) == "image" {
 		c.PackageType, c.Runtime, c.Handler = "Image", "", ""

@@ -14,9 +14,10 @@ type pool struct {
 	version  string
 	program  string
 
-	mu   sync.Mutex
-	busy int
-	idle []*instance // the one used last is at the end
+	mu      sync.Mutex
+	busy    int
+	idle    []*instance // the one used last is at the end
+	retired bool        // its program was replaced
 }
 
 // reserve takes one of the function's places; release gives it back.
@@ -58,6 +59,10 @@ func (p *pool) putIdle(in *instance) {
 	case <-in.dead:
 		return
 	default:
+	}
+	if p.retired {
+		go in.kill()
+		return
 	}
 	in.reaper = time.AfterFunc(p.service.cfg.Idle, func() {
 		if p.remove(in) {

@@ -112,7 +112,8 @@ func New(cfg Config) *Service {
 const keepVersions = 5
 
 // Publish makes the function's present program a version and gives the ARN of
-// that version. The program is looked at once in the life of a Service.
+// that version. The program is looked at once in the life of a Service, and again
+// after Deploy.
 func (s *Service) Publish(name string) (string, error) {
 	if _, ok := s.functions[name]; !ok {
 		return "", notFound(ARN(name, ""))
@@ -143,7 +144,7 @@ func (s *Service) pool(ref, qualifier string) (*pool, error) {
 	if !ok {
 		return nil, notFound(ARN(name, version))
 	}
-	program := s.cfg.Binary(name)
+	program := s.binary(name)
 	switch {
 	case version == Latest:
 	case s.cfg.Versions == "" && version == "1":

@@ -15,6 +15,10 @@ import (
 	"time"
 )
 
+// EnvImageStore names the folder of images to a program that stands in for a
+// container engine (integration/cmd/inimage).
+const EnvImageStore = "IMAGE_STORE"
+
 // Spec says what to run.
 type Spec struct {
 	Path string
