@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type Summary struct {
 	Seed       uint64         `json:"seed"`       // of the first run; they are consecutive
 	LogHash    string         `json:"log_hash"`   // of all runs' logs, in the order of their seeds
 	Seconds    float64        `json:"seconds"`
+	CPU        float64        `json:"cpu_seconds"` // of this process and its databases
 	Off        string         `json:"off,omitempty"`
 	Ends       map[string]int `json:"ends"`
 	Requests   int            `json:"requests"`
@@ -38,16 +40,21 @@ type Summary struct {
 }
 
 // Campaign plays runs schedules from seed on, several at a time, and sums them up.
-// With a guard switched off it stops at the first broken promise of that guard.
-func Campaign(t *testing.T, seed uint64, runs, parallel int, off Guard) Summary {
-	start := time.Now()
+// After last, if that is not 0, it begins no further one. With a guard switched off
+// it stops at the first broken promise of that guard.
+func Campaign(t *testing.T, seed uint64, runs, parallel int, off Guard, last time.Duration) Summary {
+	start, before := time.Now(), spent()
 	results := make([]*Result, runs)
+	until := time.Time{}
+	if last > 0 {
+		until = start.Add(last)
+	}
 	var mu sync.Mutex
 	next, stop := 0, false
 	take := func() int {
 		mu.Lock()
 		defer mu.Unlock()
-		if stop || next == runs {
+		if stop || next == runs || !until.IsZero() && time.Now().After(until) {
 			return -1
 		}
 		next++
@@ -70,7 +77,20 @@ func Campaign(t *testing.T, seed uint64, runs, parallel int, off Guard) Summary 
 	s := Summary{Seed: seed, Off: off.Name, Faults: map[string]int{}, Violations: map[string]int{}, Ends: map[string]int{}, Executions: map[int]int{}}
 	s.sum(results)
 	s.Seconds = time.Since(start).Round(10 * time.Millisecond).Seconds()
+	s.CPU = (spent() - before).Round(10 * time.Millisecond).Seconds()
 	return s
+}
+
+// spent is the processor time of this process and of those that it waited for.
+func spent() time.Duration {
+	sum := time.Duration(0)
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if syscall.Getrusage(who, &u) == nil {
+			sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+		}
+	}
+	return sum
 }
 
 // one plays one schedule on a database of its own. A world that cannot come to

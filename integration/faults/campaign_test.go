@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"fastbowlinglab/shared/retry"
@@ -18,6 +19,7 @@ var (
 	runs = flag.Int("chaos.runs", 0, "schedules; 0: as many as a test run may take")
 	seed = flag.Uint64("chaos.seed", 1, "seed of the first")
 	off  = flag.String("chaos.off", "", "guard to switch off")
+	last = flag.Duration("chaos.for", 0, "begin no schedule after so long; 0: play them all")
 	out  = flag.String("chaos.out", "", "file for the summary, one JSON object")
 )
 
@@ -28,6 +30,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	retry.DefaultRand = func() float64 { return 1 } // jitter that replays
+	debug.SetGCPercent(800)                         // worlds are small, and many
 	os.Exit(m.Run())
 }
 
@@ -48,7 +51,7 @@ func TestChaos(t *testing.T) {
 			t.Fatalf("no guard %q; there are %v", *off, guardNames())
 		}
 	}
-	s := Campaign(t, *seed, n, workers(), g)
+	s := Campaign(t, *seed, n, workers(), g, *last)
 	if t.Skipped() || s.Runs == 0 {
 		t.Skip("no schedule was played")
 	}
@@ -91,7 +94,7 @@ func TestGuardsAreNeeded(t *testing.T) {
 			if testing.Short() && g.Within > 40 {
 				t.Skip("takes many schedules")
 			}
-			s := Campaign(t, 1, g.Within, workers(), g)
+			s := Campaign(t, 1, g.Within, workers(), g, 0)
 			if s.Violations[g.Breaks] == 0 {
 				t.Errorf("%s (%s) is off and %s held in %d schedules", g.Name, g.What, g.Breaks, s.Runs)
 				return

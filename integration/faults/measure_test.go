@@ -21,7 +21,7 @@ func TestMeasureGuards(t *testing.T) {
 		}
 		var took []int
 		for n := range *measure {
-			s := Campaign(t, uint64(1+10_000*n), 600, 1, g)
+			s := Campaign(t, uint64(1+10_000*n), 600, 1, g, 0)
 			if s.Violations[g.Breaks] == 0 {
 				s.Runs = 9999
 			}

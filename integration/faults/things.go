@@ -73,7 +73,8 @@ func (w *world) redrive(c *virtual.Cloud, id, key string) {
 		if err != nil {
 			continue
 		}
-		if _, err := steps.RedriveExecution(ctx, &sfn.RedriveExecutionInput{ExecutionArn: &arn}); err == nil { // else it succeeded, or still runs
+		token := "redrive-" + key                                                                                                   // the SDK would make a random one
+		if _, err := steps.RedriveExecution(ctx, &sfn.RedriveExecutionInput{ExecutionArn: &arn, ClientToken: &token}); err == nil { // else it succeeded, or still runs
 			w.mu.Lock()
 			w.redriven++
 			w.mu.Unlock()

@@ -43,13 +43,14 @@ func difference(a, b []string) string {
 		i++
 	}
 	out := ""
+	cut := func(l string) string { return l[:min(len(l), 300)] }
 	for _, l := range a[max(0, i-6):i] {
-		out += "    " + l + "\n"
+		out += "    " + cut(l) + "\n"
 	}
 	for k := i; k < i+4; k++ {
 		for n, lines := range [][]string{a, b} {
 			if k < len(lines) {
-				out += fmt.Sprintf("  %d %s\n", n+1, lines[k])
+				out += fmt.Sprintf("  %d %s\n", n+1, cut(lines[k]))
 			}
 		}
 	}

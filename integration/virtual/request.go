@@ -89,13 +89,69 @@ func describe(req *http.Request, p *Proc) (*call, error) {
 	return c, nil
 }
 
-// What is random in a request: names of owners (crypto/rand.Text, 26 characters,
-// or 10 behind a host and a process id). They are compared for equality alone,
-// so two runs that differ in nothing else are the same run.
-var (
-	randomText  = regexp.MustCompile(`[A-Z2-7]{26}`)
-	claimantRef = regexp.MustCompile(`[^"/]*/\d+/[A-Z2-7]{10}`)
-)
+// mask takes out of a text what is random in a request: names of owners
+// (crypto/rand.Text, 26 characters; or 10 of them behind a host and a process id,
+// as host/12/ABCDEFGHIJ). They are compared for equality alone, so two runs that
+// differ in nothing else are the same run.
+func mask(text string) string {
+	const whole, suffix = 26, 10
+	var out []byte
+	done := 0 // text up to here is in out
+	for i := 0; i < len(text); {
+		n := 0
+		for i+n < len(text) && n < whole && base32[text[i+n]] {
+			n++
+		}
+		from := i
+		if n >= suffix && n < whole {
+			if from = claimant(text, done, i); from == i {
+				n = 0 // a word
+			} else {
+				n = suffix
+			}
+		}
+		if n < suffix {
+			i++
+			for i < len(text) && base32[text[i]] && base32[text[i-1]] { // no run begins in a run
+				i++
+			}
+			continue
+		}
+		out = append(append(out, text[done:from]...), '*')
+		i += n
+		done = i
+	}
+	if done == 0 {
+		return text
+	}
+	return string(append(out, text[done:]...))
+}
+
+// base32 is the alphabet of crypto/rand.Text.
+var base32 = func() (set [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") {
+		set[c] = true
+	}
+	return set
+}()
+
+// claimant gives where "host/12/" before i begins, not before least; i if there is
+// none.
+func claimant(text string, least, i int) int {
+	k := i - 1
+	if k <= least || text[k] != '/' {
+		return i
+	}
+	for k--; k > least && text[k] >= '0' && text[k] <= '9'; k-- {
+	}
+	if text[k] != '/' || k == i-2 {
+		return i
+	}
+	for k > least && text[k-1] != '"' && text[k-1] != '/' {
+		k--
+	}
+	return k
+}
 
 // canonical is a body without what is random in it: JSON with its keys sorted and
 // without client tokens. A long one is cut and hashed.
@@ -108,8 +164,7 @@ func canonical(body []byte) string {
 			text = string(out)
 		}
 	}
-	text = randomText.ReplaceAllString(text, "*")
-	text = claimantRef.ReplaceAllString(text, "*")
+	text = mask(text)
 	const long = 400
 	if len(text) > long {
 		h := sha256.Sum256([]byte(text))
