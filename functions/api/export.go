@@ -11,6 +11,7 @@ import (
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/tags"
 	"fastbowlinglab/shared/usage"
 )
@@ -50,6 +51,7 @@ type exportAnalysis struct {
 	ModelCalls      []exportCall      `json:"model_calls"`
 	Tags            []exportTags      `json:"tags"`
 	Files           []file            `json:"files"`
+	MoreFiles       bool              `json:"more_files,omitempty"` // there are more than can be shown
 }
 
 type exportNotice struct {
@@ -87,8 +89,12 @@ type exportTags struct {
 	At         time.Time `json:"written_at"`
 }
 
-// maxExport is the most analyses in a page of an export: each has many links.
-const maxExport = 5
+// Limits of a page of an export: an answer of Lambda's has at most 6 MB, and each
+// file has a long link. An analysis is never divided.
+const (
+	maxExport      = 5
+	maxExportFiles = 1500
+)
 
 func (d Deps) export(ctx context.Context, r request) (answer, error) {
 	var from analysis.Cursor
@@ -111,15 +117,20 @@ func (d Deps) export(ctx context.Context, r request) (answer, error) {
 	if from == (analysis.Cursor{}) {
 		out.Ledger = l.Entries
 	}
-	for _, row := range page.Rows {
+	files, next := 0, page.Next
+	for i, row := range page.Rows {
 		a, err := d.exportOne(ctx, row)
 		if err != nil {
 			return answer{}, err
 		}
 		out.Analyses = append(out.Analyses, a)
+		if files += len(a.Files); files >= maxExportFiles && i < len(page.Rows)-1 {
+			next = analysis.Cursor{CreatedAt: stamp.Format(row.CreatedAt), AnalysisID: row.AnalysisID}
+			break
+		}
 	}
-	if page.Next != (analysis.Cursor{}) {
-		out.Next = cursorText(page.Next)
+	if next != (analysis.Cursor{}) {
+		out.Next = cursorText(next)
 	}
 	return answer{Status: http.StatusOK, Body: out}, nil
 }
@@ -144,11 +155,11 @@ func (d Deps) exportOne(ctx context.Context, row analysis.Row) (exportAnalysis, 
 		return a, err
 	}
 	for _, prefix := range []string{names.PrefixClips, names.PrefixWork, names.PrefixReports} {
-		files, err := d.files(ctx, prefix+row.AnalysisID+"/")
+		files, more, err := d.files(ctx, prefix+row.AnalysisID+"/", maxFiles-len(a.Files))
 		if err != nil {
 			return a, err
 		}
-		a.Files = append(a.Files, files...)
+		a.Files, a.MoreFiles = append(a.Files, files...), a.MoreFiles || more
 	}
 	return a, nil
 }

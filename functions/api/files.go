@@ -29,10 +29,10 @@ type file struct {
 	link
 }
 
-// files lists what is stored under a prefix, with links.
-func (d Deps) files(ctx context.Context, prefix string) ([]file, error) {
+// files lists what is stored under a prefix, with links; more is true when limit
+// left some out.
+func (d Deps) files(ctx context.Context, prefix string, limit int) (all []file, more bool, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: &prefix}
-	var all []file
 	for {
 		var page *s3.ListObjectsV2Output
 		err := retry.Policy{}.Do(ctx, func() (err error) {
@@ -40,12 +40,15 @@ func (d Deps) files(ctx context.Context, prefix string) ([]file, error) {
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", prefix, err)
+			return nil, false, fmt.Errorf("list %s: %w", prefix, err)
 		}
 		for _, o := range page.Contents {
+			if len(all) >= limit {
+				return all, true, nil
+			}
 			l, err := d.Signer.Link(ctx, *o.Key)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			f := file{Name: *o.Key, link: l}
 			if o.Size != nil {
@@ -53,8 +56,8 @@ func (d Deps) files(ctx context.Context, prefix string) ([]file, error) {
 			}
 			all = append(all, f)
 		}
-		if page.IsTruncated == nil || !*page.IsTruncated || len(all) >= maxFiles {
-			return all, nil
+		if page.IsTruncated == nil || !*page.IsTruncated {
+			return all, false, nil
 		}
 		in.ContinuationToken = page.NextContinuationToken
 	}
@@ -70,7 +73,7 @@ func (d Deps) pictures(ctx context.Context, resultKey string) ([]picture, error)
 	if resultKey == "" {
 		return out, nil
 	}
-	files, err := d.files(ctx, path.Dir(resultKey)+"/frame-")
+	files, _, err := d.files(ctx, path.Dir(resultKey)+"/frame-", maxFiles)
 	if err != nil {
 		return nil, err
 	}

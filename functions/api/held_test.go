@@ -140,3 +140,40 @@ func TestExportKnowsEveryField(t *testing.T) {
 		}
 	}
 }
+
+// A page of an export is cut where its answer would grow too large for Lambda,
+// between two analyses, and all of them come in the end.
+func TestExportPagesAreBounded(t *testing.T) {
+	w := newWorld(t)
+	w.grant(4)
+	for _, k := range []string{"a", "b", "c", "d"} {
+		id := w.reserve(k)
+		for i := range 800 {
+			w.bucket.put(names.ChunkKey(id, 1, 1, 0, i), "keypoints")
+		}
+	}
+	seen, pages, q := 0, 0, map[string]string{}
+	for {
+		r := w.do(call{route: "GET /v1/me/export", query: q}).want(t, 200, "")
+		if len(r.Body) > 5<<20 {
+			t.Errorf("a page of %d bytes", len(r.Body))
+		}
+		for _, a := range r.body["analyses"].([]any) {
+			seen++
+			if n := len(a.(map[string]any)["files"].([]any)); n != 800 {
+				t.Errorf("%d files, want 800", n)
+			}
+		}
+		if r.body["ledger"] != nil != (pages == 0) {
+			t.Errorf("page %d: ledger %v", pages, r.body["ledger"])
+		}
+		pages++
+		if r.str("next_cursor") == "" {
+			break
+		}
+		q = map[string]string{"cursor": r.str("next_cursor")}
+	}
+	if seen != 4 || pages != 2 {
+		t.Errorf("%d analyses on %d pages, want 4 on 2", seen, pages)
+	}
+}

@@ -6,7 +6,7 @@
 // interrupted deletion goes on from the beginning. It stops when its time runs
 // out, and is done when a pass finds nothing, no sooner than names.ErasureSettle
 // after the request: until then a function or worker that was at work on an
-// analysis may still write.
+// analysis may still write, and an upload form may still be good.
 package erase
 
 import (

@@ -166,6 +166,7 @@ type ExportAnalysis struct {
 	Flags           map[string]string `json:"flags"`
 	Message         string            `json:"message"`
 	ModelCalls      []ExportCall      `json:"model_calls"`
+	MoreFiles       bool              `json:"more_files"`
 	Notes           string            `json:"notes"`
 	Notices         []ExportNotice    `json:"notices"`
 	PoseJob         *ExportJob        `json:"pose_job"`
@@ -423,7 +424,7 @@ func (c *Client) CreditsSince(ctx context.Context, limit int64, cursor string, t
 	return tagged[Ledger](c, ctx, request{http.MethodGet, "/v1/credits", map[string]string{"limit": text(limit), "cursor": text(cursor)}, "", tag})
 }
 
-// Erase is DELETE /v1/me. Ask for the deletion of everything held about the caller. It takes a few minutes; GET /v1/me tells how far it is.
+// Erase is DELETE /v1/me. Ask for the deletion of everything held about the caller. It goes within minutes; the proof is there when no upload form can be good any more, after hours. GET /v1/me tells how far it is.
 func (c *Client) Erase(ctx context.Context) (out Erasure, err error) {
 	return out, c.call(ctx, request{http.MethodDelete, "/v1/me", nil, "", ""}, nil, &out)
 }

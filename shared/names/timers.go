@@ -30,9 +30,13 @@ const (
 )
 
 // ErasureSettle is how long after a deletion was asked for it may be called
-// done at the earliest: longer than any function that was at work on an analysis
-// of the athlete's may still write.
-const ErasureSettle = 11 * time.Minute
+// done at the earliest: by then no function that was at work on an analysis of
+// the athlete's writes any more, and an upload begun with the last form in its
+// last second has ended, at SlowUpload bytes a second.
+const (
+	ErasureSettle = 150 * time.Minute
+	SlowUpload    = 125_000
+)
 
 // ErasePeriod is how often open deletions and old data are looked at.
 const ErasePeriod = 5 * time.Minute

@@ -23,6 +23,7 @@ func TestTimerRelations(t *testing.T) {
 		{"worker URL outlives the pass", WorkerURLLifetime > PoseTimeout},
 		{"pass ends by the analysing deadline", PoseTimeout <= AnalysingDeadline},
 		{"an erasure outlasts every function at work", ErasureSettle > longest()},
+		{"an erasure outlasts an upload by the last form", ErasureSettle > longest()+UploadLifetime+MaxClipBytes/SlowUpload*time.Second},
 		{"ALB idle timeout is 900 s", ALBIdleTimeout == 900*time.Second},
 		// Nothing is held open through the balancer: each call ends long before it
 		// would cut it, inside its function; the state that waits for the work

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"fastbowlinglab/shared/analysis"
@@ -26,6 +27,22 @@ var subjects = map[analysis.Status]string{
 	analysis.Expired:  "Your bowling analysis has expired",
 }
 
+// linkish finds what a mail program would turn into a link. Anybody may have any
+// name written to anybody's address: a mail of ours carries no link but ours.
+var linkish = regexp.MustCompile(`(?i)://|www\.|[\pL\pM\pN-]{2,}[.\x{3002}\x{FF0E}\x{FF61}][\pL\pM]{2,}`)
+
+// links are the signs that hold a link together.
+var links = strings.NewReplacer(".", ".\u2060", ":", ":\u2060", "@", "@\u2060", "/", "/\u2060", "\u3002", "\u3002\u2060", "\uFF0E", "\uFF0E\u2060", "\uFF61", "\uFF61\u2060")
+
+// shown is a name as a mail shows it: one that would become a link looks the
+// same and is none, by word joiners that nobody sees.
+func shown(name string) string {
+	if linkish.MatchString(name) {
+		return links.Replace(name)
+	}
+	return name
+}
+
 // Render writes the mail that tells the athlete of the end. The report is
 // reached through the API, which signs a link when it is asked for one: a link
 // in a mail would be dead, or stolen, by the time it is read.
@@ -44,10 +61,10 @@ func Render(r analysis.Row, apiURL string) (Message, error) {
 // write lays a mail out. What is said may hold anything.
 func write(r analysis.Row, apiURL, subject string, said []string) (Message, error) {
 	greeting, greetingHTML := "Hello,", "Hello,"
-	if r.AthleteName != "" {
+	if name := shown(r.AthleteName); name != "" {
 		// Isolates keep a name written right to left from turning the line around.
-		greeting = "Hello \u2068" + r.AthleteName + "\u2069,"
-		greetingHTML = "Hello <bdi>" + html.EscapeString(r.AthleteName) + "</bdi>,"
+		greeting = "Hello \u2068" + name + "\u2069,"
+		greetingHTML = "Hello <bdi>" + html.EscapeString(name) + "</bdi>,"
 	}
 	link := strings.TrimRight(apiURL, "/") + "/v1/analyses/" + url.PathEscape(r.AnalysisID)
 	if r.Status == analysis.Ready {

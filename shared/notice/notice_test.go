@@ -280,7 +280,7 @@ func TestRender(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.ContainsAny(m.Subject, "\r\n") || !strings.Contains(m.Text, name) || !strings.Contains(m.Text, "https://api.example.com/v1/analyses/an-1") {
+			if strings.ContainsAny(m.Subject, "\r\n") || !strings.Contains(strings.ReplaceAll(m.Text, "\u2060", ""), name) || !strings.Contains(m.Text, "https://api.example.com/v1/analyses/an-1") {
 				t.Errorf("%q %s: %+v", name, end, m)
 			}
 			if strings.Contains(m.HTML, "<b>") || strings.Contains(m.Text, "X-Amz-") || strings.Contains(m.HTML, "X-Amz-") {
@@ -303,6 +303,9 @@ func TestMailInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := w.mail.accepted[0]
+	if in.ConfigurationSetName == nil || *in.ConfigurationSetName != names.MailEventSet {
+		t.Error("the mail names no configuration set: SES would tell nobody of a bounce")
+	}
 	body := in.Content.Simple.Body
 	if *in.FromEmailAddress != "lab@example.com" || len(in.Destination.ToAddresses) != 1 || in.Destination.ToAddresses[0] != "a@example.com" ||
 		*body.Text.Charset != "UTF-8" || *body.Html.Charset != "UTF-8" || !strings.Contains(*body.Text.Data, "Zoë") {
