@@ -107,6 +107,8 @@ type study struct {
 	side        float64 // how far from side-on the view is, in [0,1]
 	height      float64 // standing height in pixels, 0 when unknown
 	frontSide   Side
+
+	armLength, legLength float64 // usual ones in the picture, of the bowling arm and the front leg; pixels
 }
 
 func (b *body) study(d delivery) *study {
@@ -114,6 +116,8 @@ func (b *body) study(d delivery) *study {
 	near.dt = b.stepAround(d.release)
 	b = &near
 	s := &study{b: b, d: d, frontSide: d.arm.other()}
+	m, k := marks(d.arm), marks(s.frontSide)
+	s.armLength, s.legLength = b.usualLength(m.shoulder, m.elbow, m.wrist), b.usualLength(k.hip, k.knee, k.ankle)
 	s.back, s.front, s.pan = b.contacts(d)
 	s.side = b.obliqueness(d, s.pan)
 	s.height = b.standingHeight(d)

@@ -12,19 +12,20 @@ type bandBase struct {
 	pixel  float64 // degrees at one pixel of error per torso of refTorso pixels
 	max    float64 // greatest possible value, 0 for none
 	limbs  bool    // an angle of a limb, which an oblique view foreshortens
+	of     part    // which must be in the picture
 }
 
 // Limbs on the far side of the body are read otherwise than those on the near
 // side. As a knee gives in landing, the model reads one that is near too bent.
 var (
-	bandElbow       = bandBase{sigma: 6, offset: 7, pixel: 4, max: 180, limbs: true}
-	bandElbowFar    = bandBase{sigma: 8, offset: 13, pixel: 4, max: 180, limbs: true}
-	bandKnee        = bandBase{sigma: 6, offset: 4, pixel: 4, max: 180, limbs: true}
-	bandLanding     = bandBase{sigma: 6, pixel: 4, max: 180, limbs: true}
-	bandLandingNear = bandBase{sigma: 9, offset: -12, pixel: 4, max: 180, limbs: true}
+	bandElbow       = bandBase{sigma: 6, offset: 7, pixel: 4, max: 180, limbs: true, of: armLimb}
+	bandElbowFar    = bandBase{sigma: 8, offset: 13, pixel: 4, max: 180, limbs: true, of: armLimb}
+	bandKnee        = bandBase{sigma: 6, offset: 4, pixel: 4, max: 180, limbs: true, of: legLimb}
+	bandLanding     = bandBase{sigma: 6, pixel: 4, max: 180, limbs: true, of: legLimb}
+	bandLandingNear = bandBase{sigma: 9, offset: -12, pixel: 4, max: 180, limbs: true, of: legLimb}
 
 	bandTrunk = bandBase{sigma: 5.2, pixel: 2}
-	bandArm   = bandBase{sigma: 9, pixel: 3, limbs: true}
+	bandArm   = bandBase{sigma: 9, pixel: 3, limbs: true, of: armLimb}
 )
 
 const (
@@ -84,8 +85,15 @@ func (s *study) band(base bandBase, e estimate, at contact) float64 {
 // releaseSpread is one standard deviation of the instant of release: the frame
 // interval, and the angle at which bowlers let go, which differs between them.
 func (s *study) releaseSpread() float64 {
-	const angle = 7.0 // degrees
-	return math.Hypot(0.25*s.b.dt, angle/math.Max(s.d.armSpeed, minArmSpeed))
+	const (
+		angle   = 7.0  // degrees
+		guessed = 0.02 // seconds: the arm's place is the model's guess
+	)
+	spread := math.Hypot(0.25*s.b.dt, angle/math.Max(s.d.armSpeed, minArmSpeed))
+	if s.armLeaves(s.d.release) != "" {
+		spread = math.Hypot(spread, guessed)
+	}
+	return spread
 }
 
 // unsupported says why the view cannot support an angle, or "".

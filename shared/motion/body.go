@@ -40,7 +40,8 @@ type body struct {
 	dropped int     // frames whose time could not be used
 	cut     int     // frames of somebody else, or of nobody
 
-	mirrored bool // the picture is a mirror image
+	mirrored      bool    // the picture is a mirror image
+	width, height float64 // of the picture, pixels
 }
 
 // clean makes a body of a track, or says why it cannot. What comes back is one
@@ -50,7 +51,8 @@ func clean(t pose.Track) (*body, reason.Code) {
 		return nil, reason.MediaTooLong
 	}
 	keep := rising(t.Frames)
-	b := &body{dropped: len(t.Frames) - len(keep), mirrored: t.Mirrored}
+	b := &body{dropped: len(t.Frames) - len(keep), mirrored: t.Mirrored,
+		width: float64(t.Width), height: float64(t.Height)}
 	if len(t.Frames) > 0 && b.dropped*2 > len(t.Frames) {
 		return nil, reason.MediaUnreadable
 	}

@@ -77,6 +77,9 @@ func (s *study) angle(name string, p PhaseName, sig signal, degree int, at conta
 	if why := s.unsupported(base); why != "" {
 		return notMeasured(name, p, Degrees, src, why)
 	}
+	if why := s.leaves(base, at.t); why != "" {
+		return notMeasured(name, p, Degrees, src, why)
+	}
 	e, ok := sig.at(at.t, s.b.window(0.036*float64(3-degree)), degree)
 	if !ok {
 		return notMeasured(name, p, Degrees, src, "the joints are hidden or blurred at that instant")
@@ -98,6 +101,9 @@ func (s *study) extension(elbow signal, rel contact) Measure {
 		return no("it needs at least 50 frames a second")
 	}
 	if why := s.unsupported(bandElbow); why != "" {
+		return no(why)
+	}
+	if why := s.armLeaves(rel.t); why != "" {
 		return no(why)
 	}
 	from, ok := s.armHorizontal()
@@ -175,6 +181,9 @@ func (s *study) armSpeed(rel contact) Measure {
 	e, fit := sig.at(rel.t, s.b.window(0.045), 1)
 	if !ok || !fit {
 		return notMeasured(ArmSpeed, Release, DegreesSecond, srcArm, "the arm is hidden or blurred at release")
+	}
+	if why := s.armLeaves(rel.t); why != "" {
+		return notMeasured(ArmSpeed, Release, DegreesSecond, srcArm, why)
 	}
 	if why := s.unsupported(bandArm); why != "" {
 		return notMeasured(ArmSpeed, Release, DegreesSecond, srcArm, why)

@@ -39,7 +39,7 @@ func (s *study) sampled(name string, sig signal, base bandBase) Series {
 		}
 		out.Times = append(out.Times, round(t, 1e4))
 		e, ok := sig.at(t, s.b.window(0.036), 2)
-		if !ok || !near(sig.t, t, maxGap+s.b.dt/2) {
+		if !ok || !near(sig.t, t, maxGap+s.b.dt/2) || s.leaves(base, t) != "" {
 			out.Values = append(out.Values, nil)
 			continue
 		}
@@ -68,6 +68,9 @@ func (s *study) warnings() []string {
 	}
 	if s.side > 0.5 {
 		out = append(out, "The camera does not stand square to the run-up. Film from the side, level with the bowling crease.")
+	}
+	if s.armLeaves(s.d.release) != "" {
+		out = append(out, "The picture's edge cuts the bowling arm off at release. Leave room above the bowler for the arm.")
 	}
 	if s.b.torso < 45 {
 		out = append(out, fmt.Sprintf("The bowler is small in the picture (the trunk is %.0f pixels long). Stand nearer or zoom in.", s.b.torso))

@@ -303,6 +303,25 @@ func TestSeveralDeliveries(t *testing.T) {
 	}
 }
 
+// TestAnArmCutOffByTheEdge: the model squeezes it into the picture, and is sure.
+func TestAnArmCutOffByTheEdge(t *testing.T) {
+	c := Analyse(0, readTestTrack(t, "testdata/s108.full.json.gz"))
+	if c.Refused != "" || c.Arm != Right {
+		t.Fatalf("refused %q, arm %q", c.Refused, c.Arm)
+	}
+	for _, name := range []string{ElbowAngle, ElbowExtension, ArmSpeed} {
+		if m := measure(t, c, name, Release); m.NotMeasured != "the picture's edge cuts the arm off at that instant" {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+	if !strings.Contains(strings.Join(c.Warnings, " "), "room above the bowler") {
+		t.Errorf("no advice: %q", c.Warnings)
+	}
+	if m := measure(t, c, FrontKneeAngle, Release); m.NotMeasured != "" {
+		t.Errorf("the knee is in the picture, and not measured: %s", m.NotMeasured)
+	}
+}
+
 // TestLowRateWithholds checks that what a frame rate cannot support is not given.
 func TestLowRateWithholds(t *testing.T) {
 	clean := jointsOf(t, "bowler")
