@@ -12,35 +12,52 @@ const (
 	captionH = 26.0
 	minTileH = 150.0
 	maxTileH = 262.0
+
+	tallTileH = 370.0
 )
 
-// tileHeight lets the pictures take the room that is left on the page beside
-// their captions, the legend and the timeline.
-func (s *sheet) tileHeight(rows int) float64 {
-	room := bottom - s.y - legendH - timelineH - float64(rows)*captionH - 6
-	return min(max(room/float64(max(rows, 1)), minTileH), maxTileH)
-}
-
 // pictures draws the key frames of a clip as a grid of three columns, in order
-// of time, with the main values in the last cell.
+// of time, with the main values in what is left of the last row, or below it
+// across the page where nothing is left.
 func (s *sheet) pictures(c motion.Clip) {
 	ps := orderedPhases(c)
 	c.Phases = ps
-	cells := len(ps) + 1
-	tileH := s.tileHeight((cells + 2) / 3)
+	rows, free := (len(ps)+2)/3, (3-len(ps)%3)%3
+	below := 0.0
+	if free == 0 {
+		below = glanceHeight(c, 3) + 12
+	}
+	tileH := s.tileHeight(rows, below)
 	wins := windows(c, columns3/tileH)
-	for i := 0; i < cells; i += 3 {
+	for i := 0; i < len(ps); i += 3 {
 		s.room(tileH + captionH)
-		for j := i; j < min(i+3, cells); j++ {
+		for j := i; j < i+3; j++ {
 			x := left + float64(j-i)*(columns3+gutter)
 			if j == len(ps) {
-				s.glance(c, x, s.y, columns3, tileH)
-				continue
+				s.glance(c, x, s.y, free, tileH)
+				break
 			}
 			s.tile(c, ps[j], wins[j], x, s.y, tileH)
 		}
 		s.y += tileH + captionH
 	}
+	if free == 0 {
+		s.room(below)
+		s.glance(c, left, s.y, 3, below-12)
+		s.y += below
+	}
+}
+
+// tileHeight lets the pictures take the room that is left on the page beside
+// their captions, what comes below them, the legend and the timeline. One row
+// alone may be taller.
+func (s *sheet) tileHeight(rows int, below float64) float64 {
+	most := maxTileH
+	if rows == 1 {
+		most = tallTileH
+	}
+	room := bottom - s.y - legendH - timelineH - float64(rows)*captionH - below - 6
+	return min(max(room/float64(max(rows, 1)), minTileH), most)
 }
 
 // orderedPhases gives a clip's phases in the order of a delivery, each once.
@@ -138,34 +155,54 @@ var headline = []struct {
 	{motion.ArmSpeed, ""},
 }
 
-// glance draws the main values in a panel.
-func (s *sheet) glance(c motion.Clip, x, y, w, h float64) {
-	const pad, rowH = 12.0, 43.0
+const glancePad, glanceRowH, glanceHead = 12.0, 43.0, 25.0
+
+// glanceRows lists the main values that were measured.
+func glanceRows(c motion.Clip) []motion.Measure {
+	var out []motion.Measure
+	for _, h := range headline {
+		if m, ok := find(c, h.name, h.phase); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// glanceHeight is the height of a panel with all main values in so many columns.
+func glanceHeight(c motion.Clip, columns int) float64 {
+	rows := max(1, (len(glanceRows(c))+columns-1)/columns)
+	return glanceHead + float64(rows)*glanceRowH + 4
+}
+
+// glance draws the main values in a panel of h points and so many of the page's
+// columns, as many as fit.
+func (s *sheet) glance(c motion.Clip, x, y float64, columns int, h float64) {
+	w := float64(columns)*(columns3+gutter) - gutter
+	cell := columns3 - 2*glancePad
 	s.page.Artifact(func() { s.page.FillRect(x, y, w, h, 5, panel) })
-	s.page.Tag("P", func() { s.label("AT A GLANCE", stLabel, x+pad, y+10, w-2*pad, ragged) })
-	row := y + 25
-	for _, h1 := range headline {
-		m, ok := find(c, h1.name, h1.phase)
-		if !ok || row+rowH > y+h {
-			continue
+	s.page.Tag("P", func() { s.label("AT A GLANCE", stLabel, x+glancePad, y+10, cell, ragged) })
+	all := glanceRows(c)
+	if len(all) == 0 {
+		s.page.Tag("P", func() {
+			s.place(s.lines("Nothing could be measured in this clip. The table says why.", stMuted, w-2*glancePad), x+glancePad, y+glanceHead, w-2*glancePad, start)
+		})
+	}
+	for i, m := range all {
+		cx, cy := x+glancePad+float64(i%columns)*(columns3+gutter), y+glanceHead+float64(i/columns)*glanceRowH
+		if cy+glanceRowH > y+h {
+			break
 		}
 		s.page.Tag("P", func() {
 			title := measureWord(m.Name)
 			if m.Phase != "" {
 				title += ", " + strings.ToLower(phaseWord(m.Phase))
 			}
-			s.place(s.one(title, stSmall, w-2*pad), x+pad, row, w-2*pad, ragged)
+			s.place(s.one(title, stSmall, cell), cx, cy, cell, ragged)
 			v := s.lines(value(m), coloured(stBig, accent(m.Name)), 0)
-			s.place(v, x+pad, row+10, w, ragged)
+			s.place(v, cx, cy+10, columns3, ragged)
 			if len(v) > 0 {
-				s.label(bandOf(m), stSmall, x+pad+v[0].Width+7, row+17.5, w, ragged)
+				s.label(bandOf(m), stSmall, cx+v[0].Width+7, cy+17.5, columns3, ragged)
 			}
-		})
-		row += rowH
-	}
-	if row == y+25 {
-		s.page.Tag("P", func() {
-			s.place(s.lines("Nothing could be measured in this clip. The table says why.", stMuted, w-2*pad), x+pad, row, w-2*pad, start)
 		})
 	}
 }

@@ -54,6 +54,7 @@ func (s *sheet) coaching() {
 		s.paragraph("No drill follows from the values that could be measured.", stBody, left, contentW)
 	}
 	for i, d := range c.Drills {
+		s.unbroken(d)
 		s.entry(i+1, d.Title, "", trunkC, func(x, w float64) {
 			s.paragraphs(d.Purpose, stBody, x, w)
 			for _, st := range d.Steps {
@@ -70,6 +71,19 @@ func (s *sheet) coaching() {
 		s.paragraphs(c.Safety, stCellB, left, contentW)
 	}
 	s.y += 10
+}
+
+// unbroken starts a new page for a drill that would be cut by the end of this one,
+// unless it is so long that much of the page would stay empty.
+func (s *sheet) unbroken(d aitask.Drill) {
+	const most, indent, between = 200.0, 24.0, 14.0
+	h := between
+	for _, t := range append([]string{d.Title, d.Purpose, d.Dose, d.Finding}, d.Steps...) {
+		h += height(s.lines(t, stBody, contentW-indent-11))
+	}
+	if h <= most {
+		s.room(h)
+	}
 }
 
 // paragraphs writes text whose paragraphs are on lines of their own.
