@@ -18,7 +18,7 @@ type bandBase struct {
 // Limbs on the far side of the body are read otherwise than those on the near
 // side. As a knee gives in landing, the model reads one that is near too bent.
 var (
-	bandElbow       = bandBase{sigma: 6, offset: 7, pixel: 4, max: 180, limbs: true, of: armLimb}
+	bandElbow       = bandBase{sigma: 5.5, offset: 7, pixel: 4, max: 180, limbs: true, of: armLimb}
 	bandElbowFar    = bandBase{sigma: 8, offset: 13, pixel: 4, max: 180, limbs: true, of: armLimb}
 	bandKnee        = bandBase{sigma: 6, offset: 4, pixel: 4, max: 180, limbs: true, of: legLimb}
 	bandLanding     = bandBase{sigma: 6, pixel: 4, max: 180, limbs: true, of: legLimb}
