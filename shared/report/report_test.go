@@ -31,7 +31,7 @@ func TestThreeClips(t *testing.T) {
 	pdf, js := build(t, r, in)
 	took := time.Since(begin)
 	t.Logf("report of 3 clips: %d kB of PDF, %d kB of JSON, %.2f s", len(pdf)/1000, len(js)/1000, took.Seconds())
-	if len(pdf) > 3<<20 {
+	if len(pdf) > maxPDF {
 		t.Errorf("the PDF has %d bytes, at most 3 MB are wanted", len(pdf))
 	}
 	text := words(t, pdf)
@@ -278,18 +278,4 @@ func FuzzBuild(f *testing.F) {
 		}
 		validate(t, js)
 	})
-}
-
-func BenchmarkThreeClips(b *testing.B) {
-	r := reporter(b)
-	in := sample(b, "bowler", "variants/bowler_left_arm", "variants/bowler_portrait")
-	var size int
-	for b.Loop() {
-		pdf, _, err := r.Build(context.Background(), in)
-		if err != nil {
-			b.Fatal(err)
-		}
-		size = len(pdf)
-	}
-	b.ReportMetric(float64(size)/1e6, "MB")
 }
