@@ -11,7 +11,7 @@ import (
 	"fastbowlinglab/shared/posejob"
 )
 
-// TestBusyPassKeepsItsLock is the measured case: a lock of 2 s, a job that is
+// TestBusyPassKeepsItsLock is the measured case (field case 17): a lock of 2 s, a job that is
 // busy in C for 6 s, one processor. With the keeper there is one execution and
 // no failure. With renewal moved on to the busy path there are two executions,
 // and the first one's work is refused.

@@ -5,3 +5,8 @@ func WithLimits(i Info, lim Limits) Info {
 	i.limits = lim
 	return i
 }
+
+// CutKept cuts off the file of a clip's pictures at a share of its length.
+func CutKept(i Info, share float64) error {
+	return i.kept.file.Truncate(int64(share * float64(i.kept.stored)))
+}

@@ -58,7 +58,13 @@ var errStop = errors.New("stop decoding")
 func Frames(ctx context.Context, src string, info Info, opt Options, fn func(Frame) error) error {
 	k := info.kept
 	if k.surveyed() && k.holds(info, opt.MaxSide) {
-		return (*source)(nil).reread(ctx, info, opt, fn)
+		err := (*source)(nil).reread(ctx, info, opt, fn)
+		var lost *lostError
+		if !errors.As(err, &lost) || ctx.Err() != nil {
+			return err
+		}
+		k.failed = err // the clip itself has them
+		opt.Seen = lost.next
 	}
 	return with(ctx, src, func(s *source) error {
 		if err := s.settle(ctx, &info); err != nil {

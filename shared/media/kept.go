@@ -11,8 +11,6 @@ import (
 	"sort"
 	"strconv"
 	"sync"
-
-	"fastbowlinglab/shared/fault"
 )
 
 // keptBytes bounds the pictures of one clip that are kept for its next reader: 380
@@ -79,6 +77,9 @@ func (k *kept) plan(info Info, maxSide int) {
 			w, h = h, w
 		}
 		k.width, k.height, k.scaled = w+w%2, h+h%2, true
+	}
+	if k.width%f.small != 0 || k.height%f.small2 != 0 {
+		return // an odd side, which not every filter keeps
 	}
 	k.frame = f.size(k.width, k.height)
 	if info.Frames <= 0 || k.frame*int64(info.Frames) > keptBytes {
@@ -223,9 +224,16 @@ func (k *kept) pictures(ctx context.Context, info Info, opt Options, first, last
 	case stopped:
 		return ErrStop
 	case next < last:
-		return fault.New(fault.Transient, "of the pictures kept, frame %d could not be read", next)
+		return &lostError{next}
 	}
 	return nil
+}
+
+// lostError says from which frame on the pictures kept could not be read.
+type lostError struct{ next int }
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("of the pictures kept, frame %d could not be read", e.next)
 }
 
 // ranges and matrices are the colours that raw pictures can be told to have.
@@ -236,8 +244,11 @@ var (
 
 // colours tells the filters what raw pictures do not say themselves.
 func (i Info) colours() string {
-	orUnknown := func(s string) string { return cmp.Or(s, "unknown") }
-	return fmt.Sprintf("setparams=range=%s:colorspace=%s,", orUnknown(i.colourRange), orUnknown(i.matrix))
+	set := fmt.Sprintf("setparams=range=%s:colorspace=%s", cmp.Or(i.colourRange, "unknown"), cmp.Or(i.matrix, "unknown"))
+	if i.HDR {
+		set += ":color_primaries=bt2020:color_trc=" + i.Transfer
+	}
+	return set + ","
 }
 
 // settle makes the time of the clip's first frame known.

@@ -66,6 +66,7 @@ func TestSurveyedClipReadsTheSame(t *testing.T) {
 		{name: "BT709", path: colour("709.mp4", "-vf", "scale=out_color_matrix=bt709,format=yuv420p", "-colorspace", "bt709", "-c:v", "libx264")},
 		{name: "FullRange", path: colour("full.mp4", "-vf", "scale=out_range=pc,format=yuvj420p", "-c:v", "libx264")},
 		{name: "TenBits", path: colour("ten.mp4", "-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-x265-params", "log-level=none")},
+		{name: "HDR", path: shared(t, "cases", "media", "m08_hevc10_hlg.mov")},
 		{name: "Rotated", path: shared(t, "cases", "media", "m02_rot90.mp4")},
 		{name: "Aspect", path: colour("aspect.mp4", "-vf", "setsar=4/3", "-pix_fmt", "yuv420p", "-c:v", "libx264")},
 		{name: "Interlaced", path: colour("inter.mp4", "-vf", "format=yuv420p,tinterlace=interleave_top", "-c:v", "libx264", "-flags", "+ilme+ildct")},
@@ -219,4 +220,76 @@ func openUnder(t *testing.T, dir string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestEveryCaseSurveyed surveys every file of the field cases 23, 24, 26, 28, 29, 31, 32
+// and 48 and reads it again, as a pass does: the outcome is the one of streaming it.
+func TestEveryCaseSurveyed(t *testing.T) {
+	dir := shared(t, "cases", "media")
+	for name, want := range outcomes {
+		if want.code != "" && !want.late {
+			continue // refused before anything is decoded: nothing to survey
+		}
+		t.Run(fieldCase(name)+"/"+name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(dir, name)
+			info, err := media.Open(t.Context(), path, media.DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer info.Release()
+			looks, frames, last := 0, 0, -1.0
+			err = media.Survey(t.Context(), path, info, 0.12, 1280, func(f media.Frame) error {
+				if looks == 0 && f.Time != 0 {
+					t.Errorf("the first look is at %g s", f.Time)
+				}
+				looks++
+				return nil
+			})
+			var r *media.Refusal
+			if errors.As(err, &r) {
+				if r.Code != want.code {
+					t.Errorf("%v, want %q", err, want.code)
+				}
+				return
+			}
+			if err != nil || want.code != "" {
+				t.Fatalf("%v, want %q", err, want.code)
+			}
+			err = media.Frames(t.Context(), path, info, media.Options{MaxSide: 160}, func(f media.Frame) error {
+				if f.Index != frames || f.Time <= last || f.Index == 0 && f.Time != 0 || len(f.Pix) != 3*f.Width*f.Height {
+					t.Errorf("frame %d at %g s after %g s, %d bytes", f.Index, f.Time, last, len(f.Pix))
+				}
+				frames, last = frames+1, f.Time
+				return nil
+			})
+			if err != nil || frames != want.frames {
+				t.Errorf("%d frames, %v; want %d", frames, err, want.frames)
+			}
+		})
+	}
+}
+
+// TestPicturesThatAreLostAreReadAgain cuts the file of the pictures kept short: what
+// cannot be read from it comes from the clip.
+func TestPicturesThatAreLostAreReadAgain(t *testing.T) {
+	path := numbered(t, "base.mp4", "")
+	plain, err := media.Probe(t.Context(), path, media.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := gathered(t, path, plain, media.Options{})
+	info := surveyed(t, path, 1280)
+	if err := media.CutKept(info, 0.4); err != nil {
+		t.Fatal(err)
+	}
+	got := gathered(t, path, info, media.Options{})
+	if len(got) != len(want) {
+		t.Fatalf("%d frames, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i].Index != i || got[i].Time != want[i].Time || !bytes.Equal(got[i].Pix, want[i].Pix) {
+			t.Fatalf("frame %d differs", i)
+		}
+	}
 }
