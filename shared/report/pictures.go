@@ -13,7 +13,7 @@ const (
 	minTileH = 150.0
 	maxTileH = 262.0
 
-	tallTileH = 370.0
+	tallTileH = 320.0
 )
 
 // pictures draws the key frames of a clip as a grid of three columns, in order
