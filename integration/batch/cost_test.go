@@ -3,6 +3,7 @@ package batch_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	fnbackfill "fastbowlinglab/functions/backfill"
+	"fastbowlinglab/infra/cost"
 	"fastbowlinglab/integration/virtual"
 	"fastbowlinglab/shared/backfill"
 	"fastbowlinglab/shared/batchrun"
@@ -72,19 +74,6 @@ func (steady) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
 	return backfill.Made{Key: o.AnalysisID}, nil
 }
 
-// Prices in us-east-1, US dollars, for on-demand DynamoDB, Step Functions
-// standard, Lambda arm64, S3 standard. They were written down from memory of the
-// public list: compare them with AWS's price pages before a decision rests on them.
-const (
-	perWrite      = 0.625e-6 // a write request unit
-	perRead       = 0.125e-6 // a read request unit
-	perTransition = 0.025e-3
-	perCall       = 0.2e-6
-	perGBSecond   = 0.0000133334
-	perPut        = 0.005e-3
-	perGet        = 0.0004e-3
-)
-
 // What a claim, an end and a place in the budget write. A transaction costs twice
 // what its items would: item, run and lease, and the run's place in its index.
 const (
@@ -97,6 +86,34 @@ const (
 type bill struct {
 	items, transitions, events, calls, requests int
 	hours, dollars                              float64
+}
+
+// TestTooManyAreRefused: what one run cannot take is refused with the number, before
+// anything begins.
+func TestTooManyAreRefused(t *testing.T) {
+	virtual.Run(t, virtual.Options{}, func(c *virtual.Cloud) {
+		ctx, cancel := context.WithCancel(virtual.As(context.Background(), "operator"))
+		defer cancel()
+		list, err := json.Marshal(ids(2001))
+		if err == nil {
+			err = c.Put(ctx, names.PrefixWork+"lists/all.json", list)
+		}
+		if err == nil {
+			err = c.StartBatch(ctx, statemachine.Backfill, "all", backfill.Spec{Effect: names.EffectTags, Version: "v1", IDsKey: names.PrefixWork + "lists/all.json", BatchSize: 20})
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		e := finished(ctx, t, c, statemachine.Backfill, "all", time.Hour)
+		if e.status != sfntypes.ExecutionStatusFailed || e.fail != "Permanent" ||
+			!strings.Contains(e.cause, "2001 analyses; one run takes 100 batches of 20: split it") {
+			t.Errorf("%+v", e)
+		}
+		if _, err := c.Runs().Get(ctx, "all"); !errors.Is(err, batchrun.ErrNotFound) {
+			t.Errorf("the run was opened: %v", err)
+		}
+	})
 }
 
 // TestCostOf100000 runs a backfill of 100,000 items, and smaller ones beside it:
@@ -181,12 +198,28 @@ func simulate(t *testing.T, n int) (b bill) {
 		}
 		b.transitions, b.events = history(ctx, t, c, c.BatchARN(statemachine.Backfill, "all"))
 	})
+	p, _, err := cost.Load() // list prices with their date and sources: infra/cost/prices.json
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.items = n
 	b.requests = others + mem.claims + mem.marks + mem.loads + mem.claims // the last: a place in the budget each
-	const memoryGB = 0.5
-	b.dollars = perWrite*float64(mem.claims*(claimWrites+budgetWrites)+mem.marks*endWrites+others*claimWrites) + perRead*float64(mem.loads*readUnits) +
-		perTransition*float64(b.transitions) + perCall*float64(b.calls) + perGBSecond*memoryGB*seconds + perPut*float64(puts) + perGet*float64(gets)
+	price := func(name string, n float64) float64 { return p.Prices[name] * n }
+	b.dollars = price("dynamodb_write", float64(mem.claims*(claimWrites+budgetWrites)+mem.marks*endWrites+others*claimWrites)) +
+		price("dynamodb_read", float64(mem.loads*readUnits)) + price("states_transition", float64(b.transitions)) +
+		price("lambda_request", float64(b.calls)) + price("lambda_arm_gb_second", memoryGB()*seconds) +
+		price("s3_put", float64(puts)) + price("s3_get", float64(gets))
 	return b
+}
+
+// memoryGB is what the function is given.
+func memoryGB() float64 {
+	for _, f := range names.Functions() {
+		if f.Name == names.FnBackfill {
+			return float64(f.MemoryMB) / 1024
+		}
+	}
+	return 0
 }
 
 // timed tells how long each call of a function took.
