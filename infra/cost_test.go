@@ -2,6 +2,7 @@ package infra
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"fastbowlinglab/infra/cost"
@@ -13,6 +14,12 @@ func TestCost(t *testing.T) {
 	prices, profile, err := cost.Load()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name := range prices.Prices {
+		kind, _, _ := strings.Cut(name, "_")
+		if s := prices.Sources[kind]; !strings.HasPrefix(s.Page, "https://aws.amazon.com/") || s.Compared == "" {
+			t.Errorf("%s has no source", name)
+		}
 	}
 	all, err := cost.Read(filepath.Join(synthDir, "out"))
 	if err != nil {

@@ -25,7 +25,11 @@ type Prices struct {
 	AsOf     string  `json:"as_of"`
 	Hours    float64 `json:"hours_a_month"`
 	Prices   map[string]float64
+	Sources  map[string]Source // by the first word of a price's name
 }
+
+// Source says where prices are from.
+type Source struct{ Page, Compared string }
 
 // of gives a price; one that is missing is a mistake of this package.
 func (p Prices) of(name string) float64 {

@@ -146,6 +146,19 @@ func (t Templates) Machines() Shape {
 	return out
 }
 
+// Aliases is the shape of the synthesised aliases of state machines: which one
+// each leads to.
+func (t Templates) Aliases() Shape {
+	out := Shape{}
+	for at, r := range t.Of("AWS::StepFunctions::StateMachineAlias") {
+		stack, _, _ := strings.Cut(at, "/")
+		version, _, _ := strings.Cut(strings.Trim(text(r.Properties, "DeploymentPreference", "StateMachineVersionArn"), "${}"), ".")
+		machine, _, _ := strings.Cut(strings.Trim(text(t[stack][version].Properties, "StateMachineArn"), "${}"), ".")
+		out[text(r.Properties, "Name")] = text(t[stack][machine].Properties, "StateMachineName")
+	}
+	return out
+}
+
 // Functions is the shape of the synthesised functions: limits, and the
 // environment. Values that are addresses are told by their variable alone.
 func (t Templates) Functions(address func(variable string) bool) Shape {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -31,8 +32,8 @@ func same(t *testing.T, synthesised, local Shape) {
 	}
 }
 
-func TestTables(t *testing.T) {
-	w := start(t)
+func localTables(t *testing.T, w *world) Shape {
+	t.Helper()
 	db := dynamodb.NewFromConfig(w.cloud.AWS())
 	here := Shape{}
 	all, err := db.ListTables(t.Context(), &dynamodb.ListTablesInput{})
@@ -62,7 +63,7 @@ func TestTables(t *testing.T) {
 		}
 		here[name] = tableLine("keys "+schema(tb.KeySchema), indexes, stream, aws.ToString(ttl.TimeToLiveDescription.AttributeName), billing)
 	}
-	same(t, w.templates.Tables(), here)
+	return here
 }
 
 func schema(ks []ddb.KeySchemaElement) string {
@@ -104,14 +105,66 @@ func localQueues(t *testing.T, w *world) Shape {
 	return here
 }
 
-func TestQueues(t *testing.T) {
-	w := start(t)
-	// Lambda's and EventBridge's own retries have no dead letters in the embedded cloud: it logs what it gives up.
-	same(t, w.templates.Queues(names.EventsDead), localQueues(t, w))
+func localAliases(t *testing.T, w *world) Shape {
+	t.Helper()
+	client := sfn.NewFromConfig(w.cloud.AWS())
+	out, err := client.DescribeStateMachineAlias(t.Context(), &sfn.DescribeStateMachineAliasInput{StateMachineAliasArn: aws.String(local.LiveARN)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.RoutingConfiguration) != 1 || !strings.HasPrefix(*out.RoutingConfiguration[0].StateMachineVersionArn, local.StateMachineARN+":") {
+		t.Errorf("the alias leads to %v", out.RoutingConfiguration)
+	}
+	return Shape{*out.Name: names.MachineName(names.MachineAnalysis)}
 }
 
-func TestMachines(t *testing.T) {
+// kinds are what both sides have. Lambda's and EventBridge's own retries have no
+// dead letters in the embedded cloud: it logs what it gives up.
+var kinds = []struct {
+	name        string
+	synthesised func(Templates) Shape
+	local       func(*testing.T, *world) Shape
+}{
+	{"tables", Templates.Tables, localTables},
+	{"queues", func(t Templates) Shape { return t.Queues(names.EventsDead) }, localQueues},
+	{"state machines", Templates.Machines, localMachines},
+	{"aliases", Templates.Aliases, localAliases},
+	{"functions", func(t Templates) Shape { return t.Functions(address) }, localFunctions},
+	{"sources", Templates.Sources, localSources},
+	{"routes", Templates.Routes, localRoutes},
+}
+
+// TestParity: nothing is on one side that is not on the other, or made otherwise.
+func TestParity(t *testing.T) {
 	w := start(t)
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) { same(t, k.synthesised(w.templates), k.local(t, w)) })
+	}
+}
+
+// TestEveryDifferenceIsSeen: each name that is changed on one side only, and each
+// thing that is made otherwise there, is a difference.
+func TestEveryDifferenceIsSeen(t *testing.T) {
+	w := start(t)
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			cdk, here := k.synthesised(w.templates), k.local(t, w)
+			for name, line := range here {
+				for what, change := range map[string]Shape{"renamed": {name + "x": line}, "made otherwise": {name: line + "x"}, "left out": {}} {
+					changed := maps.Clone(here)
+					delete(changed, name)
+					maps.Copy(changed, change)
+					if len(Differences(cdk, changed)) == 0 || len(Differences(changed, cdk)) == 0 {
+						t.Errorf("%s is %s on one side, and nothing sees it", name, what)
+					}
+				}
+			}
+		})
+	}
+}
+
+func localMachines(t *testing.T, w *world) Shape {
+	t.Helper()
 	client := sfn.NewFromConfig(w.cloud.AWS())
 	all, err := client.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})
 	if err != nil {
@@ -125,18 +178,20 @@ func TestMachines(t *testing.T) {
 		}
 		here[*m.Name] = functionARN.ReplaceAllString(*out.Definition, "$1")
 	}
-	same(t, w.templates.Machines(), here)
+	return here
 }
 
-func TestFunctions(t *testing.T) {
-	w := start(t)
-	place := local.Place{Endpoint: "http://e", APIURL: "http://a", PoseURL: "http://p", Root: "/r", Fonts: "/f"}
-	values := place.Values()
-	address := func(k string) bool { // where things are differs by its nature
-		v := values[k]
-		return strings.Contains(v, "/") && k != names.EnvParameters || strings.HasPrefix(v, "arn:") ||
-			k == names.EnvBucket || k == names.EnvMailFrom || k == names.EnvCallbackKeys || strings.HasPrefix(v, "http")
-	}
+// where things are differs by its nature: such a variable is told by its name.
+func address(k string) bool {
+	v := place.Values()[k]
+	return strings.Contains(v, "/") && k != names.EnvParameters || strings.HasPrefix(v, "arn:") ||
+		k == names.EnvBucket || k == names.EnvMailFrom || k == names.EnvCallbackKeys || strings.HasPrefix(v, "http")
+}
+
+var place = local.Place{Endpoint: "http://e", APIURL: "http://a", PoseURL: "http://p", Root: "/r", Fonts: "/f"}
+
+func localFunctions(t *testing.T, _ *world) Shape {
+	t.Helper()
 	here := Shape{}
 	for _, f := range names.Functions() {
 		env, err := local.Environment(f.Name, f.Env, place, nil)
@@ -149,11 +204,11 @@ func TestFunctions(t *testing.T) {
 		}
 		here[f.Name] = functionLine(fmt.Sprint(int(f.Timeout.Seconds())), fmt.Sprint(f.MemoryMB), declared, address)
 	}
-	same(t, w.templates.Functions(address), here)
+	return here
 }
 
-func TestSources(t *testing.T) {
-	w := start(t)
+func localSources(t *testing.T, w *world) Shape {
+	t.Helper()
 	here := Shape{}
 	for _, f := range names.Functions() { // the embedded cloud's scheduler, pump and events go by these
 		if f.Every > 0 {
@@ -169,7 +224,7 @@ func TestSources(t *testing.T) {
 			here[f.Name+" by topic"] = f.Topic
 		}
 	}
-	same(t, w.templates.Sources(), here)
+	return here
 }
 
 // rate is EventBridge's expression of a period, in the largest unit that fits.
@@ -198,15 +253,19 @@ func TestRate(t *testing.T) {
 }
 
 // TestRoutes asks the embedded cloud for each synthesised route without a token.
-func TestRoutes(t *testing.T) {
-	w := start(t)
+func localRoutes(t *testing.T, w *world) Shape {
+	t.Helper()
 	here := Shape{}
 	for key := range w.templates.Routes() {
 		if got := ask(t, w, key); got != "" {
 			here[key] = got
 		}
 	}
-	same(t, w.templates.Routes(), here)
+	return here
+}
+
+func TestRoutes(t *testing.T) {
+	w := start(t)
 	if got := len(w.templates.Routes()); got != len(names.Routes()) {
 		t.Errorf("%d routes are synthesised, the local router reads %d", got, len(names.Routes()))
 	}

@@ -34,17 +34,20 @@ log=$store/build.log
 base() {
 	local name=$1 release=${1##*:} tree=$store/base mirror container
 	release=${release%-slim}
+	# shellcheck disable=SC2016 # apt-get fills these in
 	mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages' |
 		awk '$3 == "main" && $4 == "Debian" && $2 !~ /-/ { print $1; exit }')
 	[ -n "$mirror" ] || cannot "the system's apt settings name no source of Debian's packages"
 	say "making $name from Debian's packages"
 	rm -rf "$tree"
 	debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$log" 2>&1 || { tail -n 5 "$log" >&2; cannot "debootstrap failed; its log is $log"; }
+	# shellcheck disable=SC2016
 	apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages' |
 		awk -v r="$release" '$4 == "main" && $5 == "Debian" && ($3 == r || index($3, r "-") == 1) { print $1, $2, $3, $4 }' |
 		sort -u >"$store/sources"
 	if [ -s "$store/sources" ]; then cp "$store/sources" "$tree/etc/apt/sources.list"; fi
-	rm -rf "$tree"/var/cache/apt/* "$tree"/var/lib/apt/lists/* "$tree"/var/log/* "$tree"/usr/share/doc/* "$tree"/usr/share/man/* "$tree"/usr/share/locale/*
+	rm -rf "$tree"/var/cache/apt/* "$tree"/var/lib/apt/lists/* "$tree"/var/log/* "$tree"/usr/share/man/* "$tree"/usr/share/locale/*
+	find "$tree/usr/share/doc" -type f ! -name copyright -delete # licences stay
 	container=$(b from scratch)
 	b add --quiet "$container" "$tree" / >/dev/null
 	b config --cmd bash "$container"
