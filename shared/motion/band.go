@@ -21,7 +21,7 @@ var (
 	bandElbow       = bandBase{sigma: 5.5, offset: 7, pixel: 4, max: 180, limbs: true, of: armLimb}
 	bandElbowFar    = bandBase{sigma: 8, offset: 13, pixel: 4, max: 180, limbs: true, of: armLimb}
 	bandKnee        = bandBase{sigma: 6, offset: 4, pixel: 4, max: 180, limbs: true, of: legLimb}
-	bandLanding     = bandBase{sigma: 6, pixel: 4, max: 180, limbs: true, of: legLimb}
+	bandLanding     = bandBase{sigma: 6, offset: -5, pixel: 4, max: 180, limbs: true, of: legLimb}
 	bandLandingNear = bandBase{sigma: 9, offset: -12, pixel: 4, max: 180, limbs: true, of: legLimb}
 
 	bandTrunk = bandBase{sigma: 5.2, pixel: 2}
