@@ -49,6 +49,16 @@ type Result struct {
 	Calls      int // that the model saw
 	Violations []Violation
 	Took       time.Duration
+	Each       []Told
+}
+
+// Told is one schedule as it went.
+type Told struct {
+	Seed   uint64
+	End    analysis.Status
+	Took   time.Duration // from the submission to the end that was seen
+	Things []string      // what was done to it, and when
+	Faults map[string]int
 }
 
 // Violation is a promise that did not hold, with the seed that shows it.
@@ -141,6 +151,9 @@ func (c *campaign) play(ctx context.Context) (Result, error) {
 			res.Fired[k] += n
 		}
 		s.plan.mu.Unlock()
+		if s.c != nil {
+			res.Each = append(res.Each, s.told())
+		}
 	}
 	return res, nil
 }

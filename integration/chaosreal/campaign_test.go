@@ -19,7 +19,7 @@ import (
 
 var (
 	runs = flag.Int("real.runs", 5, "schedules")
-	seed = flag.Uint64("real.seed", 1, "seed of the first schedule")
+	seed = flag.Uint64("real.seed", 47, "seed of the first schedule")
 	out  = flag.String("real.out", "", "file for the summary line")
 )
 
@@ -63,7 +63,7 @@ func TestReal(t *testing.T) {
 	if dir := os.Getenv("CHAOS_LOGS"); dir != "" {
 		cfg.Local.Logs = dir
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 18*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Minute)
 	defer cancel()
 	res, err := chaosreal.Run(ctx, cfg)
 	if err != nil {
@@ -71,6 +71,9 @@ func TestReal(t *testing.T) {
 	}
 	for _, v := range res.Violations {
 		t.Errorf("%s violated: %s\n  replay: make chaos REAL=1 SEED=%d", v.Invariant, v.Detail, v.Seed)
+	}
+	for _, s := range res.Each {
+		t.Logf("seed %d: %s after %s; %v; %v", s.Seed, s.End, s.Took, s.Things, s.Faults)
 	}
 	ended := 0
 	for s, n := range res.Ends {

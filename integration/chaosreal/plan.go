@@ -48,7 +48,7 @@ type plan struct {
 
 func newPlan(seed uint64) *plan {
 	d := faults.Dice(seed)
-	return &plan{seed: seed, dice: d, rate: []float64{0, 0.01, 0.02, 0.04}[d.IntN(4, "rate")], requests: map[string]int{}, fired: map[string]int{}}
+	return &plan{seed: seed, dice: d, rate: []float64{0, 0.02, 0.04, 0.08}[d.IntN(4, "rate")], requests: map[string]int{}, fired: map[string]int{}}
 }
 
 func (p *plan) fire(kind string) {

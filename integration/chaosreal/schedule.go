@@ -33,6 +33,17 @@ type schedule struct {
 	item  map[string]ddb.AttributeValue // the same, whole
 }
 
+func (s *schedule) told() Told {
+	t := Told{Seed: s.plan.seed, End: s.row.Status, Faults: s.plan.fired}
+	if !s.row.EndedAt.IsZero() {
+		t.Took = s.row.EndedAt.Sub(s.began).Round(100 * time.Millisecond)
+	}
+	for _, th := range s.plan.things() {
+		t.Things = append(t.Things, fmt.Sprint(th.kind, "@", th.at.Round(100*time.Millisecond)))
+	}
+	return t
+}
+
 func (s *schedule) athlete() string { return fmt.Sprint("athlete-chaos-", s.plan.seed) }
 func (s *schedule) email() string   { return fmt.Sprintf("chaos-%d@example.com", s.plan.seed) }
 

@@ -122,8 +122,10 @@ var (
 	stateZ    = `,"Z":{"Type":"Succeed"}`
 )
 
-func TestTasks(t *testing.T) {
-	run(t, []row{
+func TestTasks(t *testing.T) { run(t, taskRows()) }
+
+func taskRows() []row {
+	return []row{
 		{behaviour: "the result has Lambda's shape; ResultSelector and ResultPath put it into the input", page: pageLambda,
 			fns: fns{"f": ok}, input: `{"a":1}`,
 			states: `"A":{` + call("f", `{"x.$":"$.a"}`) + `,"ResultSelector":{"r.$":"$.Payload.ok","s.$":"$.StatusCode","v.$":"$.ExecutedVersion"},"ResultPath":"$.f","End":true}`,
@@ -208,11 +210,13 @@ func TestTasks(t *testing.T) {
 		{behaviour: "a FunctionName that is no string is States.Runtime", page: pageErrors, input: `{"f":1}`,
 			states: `"A":{` + invokeRes + `,"Parameters":{"FunctionName.$":"$.f"},` + catchAll + `,"End":true}` + stateZ,
 			status: Failed, error: "States.Runtime"},
-	})
+	}
 }
 
-func TestDataFlow(t *testing.T) {
-	run(t, []row{
+func TestDataFlow(t *testing.T) { run(t, dataRows()) }
+
+func dataRows() []row {
+	return []row{
 		{behaviour: "InputPath, Parameters, ResultSelector, ResultPath, OutputPath, in this order", page: pagePaths,
 			fns: fns{"f": always(map[string]any{"y": 2}, nil)}, input: `{"in":{"x":1},"keep":0}`,
 			states: `"A":{` + call("f", `{"x.$":"$.x"}`) + `,"InputPath":"$.in","ResultSelector":{"y.$":"$.Payload.y"},"ResultPath":"$.out","OutputPath":"$.out","End":true}`,
@@ -241,11 +245,13 @@ func TestDataFlow(t *testing.T) {
 			output: `{"entered":"2000-01-01T00:00:00.000Z","id":"arn:aws:states:us-east-1:000000000000:execution:m:x-1","in":7,"m":"m","mid":"arn:aws:states:us-east-1:000000000000:stateMachine:m","name":"x-1","role":"` + testRole + `","start":"2000-01-01T00:00:00.000Z","state":"A"}`},
 		{behaviour: "an integer passes through unchanged whatever its size", page: pagePaths, input: `{"n":12345678901234567890}`,
 			states: `"A":{"Type":"Pass","End":true}`, output: `{"n":12345678901234567890}`},
-	})
+	}
 }
 
-func TestOtherStates(t *testing.T) {
-	run(t, []row{
+func TestOtherStates(t *testing.T) { run(t, otherRows()) }
+
+func otherRows() []row {
+	return []row{
 		{behaviour: "Pass: Result at ResultPath", page: pagePass, input: `{"a":1}`,
 			states: `"A":{"Type":"Pass","Result":{"r":[1]},"ResultPath":"$.b","End":true}`, output: `{"a":1,"b":{"r":[1]}}`,
 			types: "ExecutionStarted PassStateEntered PassStateExited ExecutionSucceeded"},
@@ -313,12 +319,14 @@ func TestOtherStates(t *testing.T) {
 		{behaviour: "the execution's time-out reaches into branches", page: pageMachine, timeout: "10",
 			states: `"A":{"Type":"Parallel","Branches":[{"StartAt":"P","States":{"P":{"Type":"Wait","Seconds":99,"End":true}}}],"End":true}`,
 			took:   10 * time.Second, status: TimedOut, error: "States.Timeout"},
-	})
+	}
 }
 
-func TestLimits(t *testing.T) {
+func TestLimits(t *testing.T) { run(t, limitRows()) }
+
+func limitRows() []row {
 	const limit = 256 << 10
-	run(t, []row{
+	return []row{
 		{behaviour: "a result over 256 KiB is States.DataLimitExceeded, which States.ALL does not catch", page: pageErrors,
 			fns: fns{"f": always(big(limit+1), nil)}, states: `"A":{` + call("f", `{}`) + `,` + catchAll + `,"End":true}` + stateZ,
 			status: Failed, error: "States.DataLimitExceeded", cause: "'lambda' returned a result with a size exceeding the maximum number of bytes",
@@ -343,7 +351,7 @@ func TestLimits(t *testing.T) {
 		{behaviour: "Parameters over 256 KiB are States.DataLimitExceeded", page: pageErrors,
 			input:  `{"a":"` + strings.Repeat("y", limit-10) + `"}`,
 			states: `"A":{` + call("f", `{"a.$":"$.a","b":1}`) + `,"End":true}`, status: Failed, error: "States.DataLimitExceeded"},
-	})
+	}
 }
 
 // https://docs.aws.amazon.com/step-functions/latest/apireference/API_TaskFailedEventDetails.html
