@@ -24,7 +24,7 @@ ARGS ?=
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
 quoted = '$(subst ','\'',$(value $1))'
 
-.PHONY: chaos incidents help setup setup-tests functions dist image-context image synth cost smoke demo up test lint sizes bench clean
+.PHONY: chaos stepfn-moto incidents help setup setup-tests functions dist image-context image synth cost smoke demo up test lint sizes bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -89,14 +89,29 @@ test: setup-tests functions dist ## set-up, then every test; what .ci/run calls
 RUNS ?= 1000
 SEED ?= 1
 OFF  ?=
+REAL ?=
 FOR  ?= 0
 GO_TEST_CHAOS := go test -count=1 -timeout 120m ./integration/faults -run 'TestChaos$$' -v
 
-chaos: setup ## fault campaign in virtual time (RUNS, SEED; FOR=40m ends it early; OFF=guard switches one off and must find a violation); last line JSON
+ifeq ($(REAL),)
+chaos: setup ## fault campaign in virtual time (RUNS, SEED; FOR=40m ends it early; OFF=guard switches one off and must find a violation); with REAL=50 that many in real time with real processes; last line JSON
 	@mkdir -p $(STATE); rm -f $(STATE)/chaos.json
 	@$(GO_TEST_CHAOS) -args -chaos.runs=$(RUNS) -chaos.seed=$(SEED) -chaos.off='$(OFF)' -chaos.for=$(FOR) -chaos.out=$(CURDIR)/$(STATE)/chaos.json >$(STATE)/chaos.log 2>&1; code=$$?; \
 	grep -E 'violated|replay:|suffice|^ {10}[a-z_]+ |no guard|panic|is off and' $(STATE)/chaos.log || true; \
 	if [ -f $(STATE)/chaos.json ]; then cat $(STATE)/chaos.json; else tail -n 30 $(STATE)/chaos.log; fi; exit $$code
+else
+chaos: functions
+	@rm -f $(STATE)/chaosreal.json
+	@go test -count=1 -timeout 60m ./integration/chaosreal -run 'TestReal$$' -v -args -real.runs=$(REAL) -real.seed=$(SEED) -real.out=$(CURDIR)/$(STATE)/chaosreal.json >$(STATE)/chaosreal.log 2>&1; code=$$?; \
+	grep -E 'violated|replay:|seed [0-9]+:|analyses have|panic' $(STATE)/chaosreal.log || true; \
+	if [ -f $(STATE)/chaosreal.json ]; then cat $(STATE)/chaosreal.json; else tail -n 30 $(STATE)/chaosreal.log; fi; exit $$code
+endif
+
+MOTO := moto[server]==5.2.5
+
+stepfn-moto: ## a second opinion on the Step Functions engine: moto's server, asked the same questions (installs it into .local/moto)
+	@if [ ! -x $(STATE)/moto/bin/moto_server ]; then mkdir -p $(STATE) && python3 -m venv $(STATE)/moto && $(STATE)/moto/bin/pip install --quiet '$(MOTO)'; fi
+	@go test -count=1 ./integration/stepfn -run 'TestMoto$$' -v | grep -vE '^=== '
 
 incidents: setup ## incidents A, B and C with guards off and on, as a table and as JSON lines
 	@mkdir -p $(STATE); rm -f $(STATE)/incidents.txt
