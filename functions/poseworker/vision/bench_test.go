@@ -28,6 +28,9 @@ func BenchmarkPose(b *testing.B) {
 	}
 	if c := os.Getenv("BENCH_CLIP"); c != "" {
 		sample, chosen = c, true
+		if _, err := os.Stat(c); err != nil {
+			b.Fatalf("BENCH_CLIP: %v", err)
+		}
 	}
 	for _, model := range models {
 		for _, cores := range []int{1, 2} {

@@ -73,10 +73,11 @@ func (s sheet) run(ctx context.Context, cfg engine.Config, clip, out string) err
 		return err
 	}
 	defer e.Close()
-	info, err := media.Probe(ctx, clip, media.DefaultLimits())
+	info, err := media.Open(ctx, clip, media.DefaultLimits())
 	if err != nil {
 		return err
 	}
+	defer info.Release()
 	start := time.Now()
 	var frames []pose.Frame
 	err = e.Track(ctx, clip, info, nil, func(c pose.Chunk) error {
