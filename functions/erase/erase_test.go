@@ -24,6 +24,7 @@ import (
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/outcome"
 )
 
@@ -314,16 +315,25 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// Nobody who is being erased is told anything.
+// Nobody who is being erased is told anything: what ends by the deletion is owed
+// no notice, and its row names nobody before it is gone.
 func TestEraseSendsNoNotice(t *testing.T) {
 	w := newWorld(t)
-	ids := w.live("ath-1")
-	if err := w.deps.Life.Scrub(t.Context(), ids[0]); err != nil {
+	ids := w.few("ath-1")
+	if _, err := w.deps.Erasures.Ask(t.Context(), "ath-1"); err != nil {
 		t.Fatal(err)
 	}
-	row, err := w.deps.Life.Get(t.Context(), ids[0])
-	if err != nil || row.Email != "" || row.AthleteName != "" || row.Notes != "" || row.AthleteID != "ath-1" {
-		t.Errorf("%+v, %v", row, err)
+	w.s3.fails = 1000 // the pass gets no further than the ends
+	_, _ = erase.New(w.deps).Invoke(t.Context(), []byte(`{}`))
+	for i, id := range ids[:3] { // the fourth was delivered before
+		row, err := w.deps.Life.Get(t.Context(), id)
+		if err != nil || row.Email != "" || row.AthleteName != "" || row.Notes != "" || !row.Status.Ended() {
+			t.Errorf("%d: %+v, %v", i, row, err)
+		}
+		told, err := notice.List(t.Context(), w.db, names.Notices.Name, id)
+		if err != nil || len(told) != 1 || told[0].State != notice.NotDue {
+			t.Errorf("%d: notices %+v, %v", i, told, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,14 +31,19 @@ func TestMove(t *testing.T) {
 	}
 	lossy := server.Faulty(&dynamotest.Faults{Next: dynamotest.First(2, "TransactWriteItems", dynamotest.Lost)})
 	var wg sync.WaitGroup
-	for _, c := range []usage.Mover{lossy, db} {
+	var moved atomic.Int64
+	for _, c := range []usage.Mover{lossy, db, db, db} {
 		wg.Go(func() {
-			if _, err := usage.Move(context.Background(), c, names.Usage.Name, "an-1", "erased-x"); err != nil {
+			n, err := usage.Move(context.Background(), c, names.Usage.Name, "an-1", "erased-x")
+			if moved.Add(n); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
+	if n := moved.Load(); n > 12 { // one whose answer was lost counts for nobody
+		t.Errorf("%d calls were moved, there were 12", n)
+	}
 	s := usage.Store{DB: db, Usage: names.Usage.Name, Prices: names.Prices.Name}
 	for q, want := range map[usage.Query]int{{AnalysisID: "an-1"}: 0, {AnalysisID: "erased-x"}: 12, {Day: "2026-03-04"}: 12} {
 		bill, err := s.Query(t.Context(), q)
