@@ -25,10 +25,10 @@ cd ffmpeg-*/
 	--disable-avdevice --disable-postproc --disable-ffplay --extra-cflags=-w \
 	--enable-pthreads --enable-zlib --enable-libdav1d --enable-libzimg \
 	--enable-protocol=file,pipe,http,tcp \
-	--enable-demuxer=mov,matroska,mpegts,avi \
-	--enable-decoder=h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,prores,h263,mpeg2video \
+	--enable-demuxer=mov,matroska,mpegts,avi,rawvideo \
+	--enable-decoder=h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,prores,h263,mpeg2video,rawvideo \
 	--enable-parser=h264,hevc,vp8,vp9,av1,mpeg4video,mjpeg,h263,mpegvideo \
-	--enable-filter=scale,zscale,tonemap,format,pad,yadif,select,transpose,hflip,vflip,setsar,settb,metadata \
+	--enable-filter=scale,zscale,tonemap,format,pad,yadif,select,transpose,hflip,vflip,setsar,settb,setparams,metadata,split,nullsink \
 	--enable-encoder=rawvideo,wrapped_avframe --enable-muxer=rawvideo,null >/dev/null
 make -s -j"$(nproc)" ffmpeg ffprobe
 mkdir -p "$out"

@@ -85,22 +85,27 @@ func buildah(t *testing.T, store string, args ...string) string {
 func TestImages(t *testing.T) {
 	_, store := images(t)
 	for _, name := range []string{names.PoseWorker, names.FnPrecheck} {
-		var got struct {
-			User, StopSignal string
-			Entrypoint, Env  []string
-			ExposedPorts     map[string]struct{}
+		var made struct {
+			OCIv1 struct {
+				OS, Architecture string
+				Config           struct {
+					User            string
+					Entrypoint, Env []string
+				}
+			}
 		}
-		if err := json.Unmarshal([]byte(buildah(t, store, "inspect", "--type", "image", "--format", "{{json .OCIv1.Config}}", "localhost/fbl-"+name)), &got); err != nil {
+		if err := json.Unmarshal([]byte(buildah(t, store, "inspect", "--type", "image", "localhost/fbl-"+name)), &made); err != nil {
 			t.Fatal(err)
 		}
+		got := made.OCIv1.Config
 		if got.User != "10001:10001" || len(got.Entrypoint) != 1 || got.Entrypoint[0] != "/usr/local/bin/"+name {
 			t.Errorf("%s runs %q as %q", name, got.Entrypoint, got.User)
 		}
 		if env := strings.Join(got.Env, " "); !strings.Contains(env, "MODELS_DIR=/opt/pose/models") || !strings.Contains(env, "ORT_LIBRARY=/opt/pose/libonnxruntime.so.1") {
 			t.Errorf("%s has the environment %s", name, env)
 		}
-		if platform := buildah(t, store, "inspect", "--type", "image", "--format", "{{.OCIv1.OS}}/{{.OCIv1.Architecture}}", "localhost/fbl-"+name); platform != "linux/amd64" {
-			t.Errorf("%s is for %s", name, platform)
+		if made.OCIv1.OS != "linux" || made.OCIv1.Architecture != "amd64" {
+			t.Errorf("%s is for %s/%s", name, made.OCIv1.OS, made.OCIv1.Architecture)
 		}
 	}
 }

@@ -185,7 +185,8 @@ func localMachines(t *testing.T, w *world) Shape {
 func address(k string) bool {
 	v := place.Values()[k]
 	return strings.Contains(v, "/") && k != names.EnvParameters || strings.HasPrefix(v, "arn:") ||
-		k == names.EnvBucket || k == names.EnvMailFrom || k == names.EnvCallbackKeys || strings.HasPrefix(v, "http")
+		k == names.EnvBucket || k == names.EnvMailFrom || k == names.EnvCallbackKeys || k == names.EnvRender || // functions have no prefix here
+		strings.HasPrefix(v, "http")
 }
 
 var place = local.Place{Endpoint: "http://e", APIURL: "http://a", PoseURL: "http://p", Root: "/r", Fonts: "/f"}

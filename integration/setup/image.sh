@@ -57,12 +57,13 @@ base() {
 
 name=$(sed -n 's/^ARG BASE=//p' "$context/Dockerfile")
 b inspect --type image "$name" >/dev/null 2>&1 || base "$name"
-for target in poseworker:worker precheck:precheck; do
+# The first is only for the next build: what it took minutes to compile stays.
+for target in ffmpeg:ffmpeg poseworker:worker precheck:precheck; do
 	say "building ${target%%:*}"
 	b bud --layers --isolation chroot --pull-never --quiet --target "${target##*:}" --tag "localhost/fbl-${target%%:*}" "$context" >"$log" 2>&1 ||
 		{ tail -n 20 "$log" >&2; say "the build failed; its log is $log"; exit 1; }
 done
-b rmi --prune >/dev/null 2>&1 || true # layers of an earlier build
+b rmi --prune >/dev/null 2>&1 || true # layers of an earlier build that nothing named uses
 
 # What is in it, in megabytes, and what a registry stores of it.
 container=$(b from localhost/fbl-poseworker)
@@ -70,7 +71,7 @@ root=$(b mount "$container")
 megabytes() { du -scB1 "${@/#/$root}" 2>/dev/null | awk 'END { printf "%.1f", $1 / 1e6 }'; }
 printf '%-52s %7s MB\n' \
 	"localhost/fbl-poseworker, unpacked" "$(megabytes /)" \
-	"  the same, packed, as a registry stores it" "$(tar -C "$root" -c . | gzip -6 | wc -c | awk '{ printf "%.1f", $1 / 1e6 }')" \
+	"  the same, packed (gzip -1), as a registry stores it" "$(tar -C "$root" -c . | gzip -1 | wc -c | awk '{ printf "%.1f", $1 / 1e6 }')" \
 	"  weights" "$(megabytes /opt/pose/models)" \
 	"  ONNX Runtime" "$(megabytes /opt/pose/libonnxruntime.so.1)" \
 	"  the worker" "$(megabytes /usr/local/bin/poseworker)" \

@@ -32,13 +32,19 @@ func image(target string) string { return "localhost/fbl-" + target }
 
 // entry is the image's entry point. One in shell form would not get signals.
 func (s store) entry(target string) ([]string, error) {
-	out, err := s.output("inspect", "--type", "image", "--format", "{{json .OCIv1.Config.Entrypoint}}", image(target))
+	out, err := s.output("inspect", "--type", "image", image(target))
 	if err != nil {
 		return nil, fmt.Errorf("image %s (make image builds it): %w", image(target), err)
 	}
-	var entry []string
-	if err := json.Unmarshal([]byte(out), &entry); err != nil || len(entry) == 0 || entry[0] == "/bin/sh" {
-		return nil, fmt.Errorf("image %s has the entry point %s, want one in exec form", image(target), out)
+	var made struct {
+		OCIv1 struct{ Config struct{ Entrypoint []string } }
+	}
+	if err := json.Unmarshal([]byte(out), &made); err != nil {
+		return nil, fmt.Errorf("image %s: %w", image(target), err)
+	}
+	entry := made.OCIv1.Config.Entrypoint
+	if len(entry) == 0 || entry[0] == "/bin/sh" {
+		return nil, fmt.Errorf("image %s has the entry point %q, want one in exec form", image(target), entry)
 	}
 	return entry, nil
 }
