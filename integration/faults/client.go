@@ -28,7 +28,7 @@ func (w *world) client(c *virtual.Cloud, key string) {
 		w.insist(ctx, func() error { return c.StartExecution(ctx, id, 1) })
 	}
 	var things sync.WaitGroup
-	if w.plan.event(doSecondOwner, key, 0.25) {
+	if w.plan.event(doSecondOwner, key, 0.45) {
 		things.Go(func() {
 			ctx := virtual.As(context.Background(), "client-queue/"+key)
 			when := d.Between(5*time.Second, 50*time.Second, "second "+key) // beside the first, before a worker is up

@@ -16,9 +16,9 @@ func effectGuards() []Guard {
 				r.dropCondition(0)
 			}
 		})},
-		{"effect-until", "a claim is not taken over before its end and the skew", "I5", 60,
+		{"effect-until", "a claim is not taken over before its end and the skew", "I5", 150,
 			func(o *virtual.Options) { o.EffectSkew = -time.Hour }},
-		{"takeovers", "a paid call whose outcome is unknown is made once more, and not again", "I5", 60,
+		{"takeovers", "a paid call whose outcome is unknown is made once more, and not again", "I5", 100,
 			func(o *virtual.Options) { o.Takeovers = 100 }},
 		{"usage-claim", "each claim of a paid call has a row of the bill", "I5", 60, rewriting(func(r *request) {
 			if w := r.only("PutItem", names.Usage); w != nil {

@@ -37,7 +37,7 @@ func lifeGuards() []Guard {
 	return []Guard{
 		{"end-condition", "whoever comes second finds the end: neither by the read nor by the condition of its write", "I1", 40,
 			stale(rewriting(endWithoutCondition))},
-		{"attempt", "the attempt in that condition", "I1", 60, rewriting(func(r *request) {
+		{"attempt", "the attempt in that condition", "I1", 80, rewriting(func(r *request) {
 			if r.isEnd() {
 				r.replaceCondition(0, "attempt = :attempt AND ", "")
 			}
@@ -52,7 +52,7 @@ func lifeGuards() []Guard {
 		{"execution-name", "the execution's name is made of id and attempt, and taken once", "I1", 40, func(o *virtual.Options) {
 			o.Rewrite = anyName()
 		}},
-		{"reconciler", "the reconciler ends what passed its deadline", "I8", 60, func(o *virtual.Options) {
+		{"reconciler", "the reconciler ends what passed its deadline", "I8", 80, func(o *virtual.Options) {
 			o.Override[names.FnReconcile] = func(*virtual.Cloud) lambda.Handler {
 				return handler.New(names.FnReconcile, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
 			}

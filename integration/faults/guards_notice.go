@@ -25,7 +25,7 @@ func noticeGuards() []Guard {
 				r.drop(names.Notices)
 			}
 		})},
-		{"notice-owner", "only a claim's owner says what became of the notice", "I4", 60, rewriting(func(r *request) {
+		{"notice-owner", "only a claim's owner says what became of the notice", "I4", 200, rewriting(func(r *request) {
 			if w := r.only("UpdateItem", names.Notices); w != nil && strings.Contains(w.cond(), "#o = :me") {
 				r.dropCondition(0)
 			}

@@ -10,12 +10,12 @@ import (
 // poseGuards are those of pose jobs and their passes.
 func poseGuards() []Guard {
 	return []Guard{
-		{"pose-claim", "a pose job is claimed as it was read", "I6", 60, rewriting(func(r *request) {
+		{"pose-claim", "a pose job is claimed as it was read", "I6", 200, rewriting(func(r *request) {
 			if len(r.writes) > 0 && r.writes[0].table == names.PoseJobs.Name && r.op == "TransactWriteItems" {
 				r.dropCondition(0)
 			}
 		})},
-		{"open-check", "a claim is refused when the analysis has its end", "I1", 80, rewriting(func(r *request) {
+		{"open-check", "a claim is refused when the analysis has its end", "I1", 200, rewriting(func(r *request) {
 			if len(r.writes) > 1 && r.writes[0].table == names.PoseJobs.Name && r.op == "TransactWriteItems" {
 				r.dropCondition(1)
 			}

@@ -90,7 +90,7 @@ func (p *Plan) outlasts(c virtual.Call) (virtual.Decision, bool) {
 			fault = virtual.Straggler
 		}
 	case c.Op == "UpdateItem" && table == "notices":
-		fault, chance = virtual.Straggler, 0.3
+		fault, chance = virtual.Straggler, 0.5
 	case c.Service == "ses" && p.dice.Chance(0.5, "refused "+c.ID):
 		fault, chance = virtual.Throttled, 0.6
 	case c.Service == "ses":

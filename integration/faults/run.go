@@ -164,7 +164,7 @@ func (w *world) play(c *virtual.Cloud) {
 	c.Schedule(names.FnReconcile, names.ReconcilePeriod)
 	n := 1 + d.IntN(2, "analyses")
 	credits := n
-	if n > 1 && w.plan.event(doBroke, "", 0.2) {
+	if n > 1 && w.plan.event(doBroke, "", 0.4) {
 		credits--
 	}
 	w.granted = int64(credits)

@@ -20,7 +20,11 @@ import (
 func (w *world) thing(c *virtual.Cloud, id, key string) {
 	ctx := virtual.As(context.Background(), "client-op/"+key)
 	d := w.plan.dice
-	pause(ctx, d.Between(0, 12*time.Minute, "when "+key))
+	within := 12 * time.Minute
+	if d.Chance(0.4, "early "+key) { // before a worker is up
+		within = 90 * time.Second
+	}
+	pause(ctx, d.Between(0, within, "when "+key))
 	steps := sfn.NewFromConfig(c.Config)
 	row := w.obs.row(id)
 	switch kind := []string{doRestart, doRestart, doDuplicate, doForeign, doForeign, doAbort, doCancel, doConfirm}[d.IntN(8, "what "+key)]; kind {
