@@ -187,8 +187,8 @@ func (w *world) keypoints() motion.Clip {
 		w.t.Fatal(err)
 	}
 	w.job.Checkpoints = map[string]posejob.Checkpoint{}
-	half := len(track.Frames) / 2
-	for i, frames := range [][]pose.Frame{track.Frames[:half], track.Frames[half:]} {
+	most := len(track.Frames) * 9 / 10 // the delivery is over
+	for i, frames := range [][]pose.Frame{track.Frames[:most], track.Frames[most:]} {
 		c := pose.Chunk{Index: i, Width: track.Width, Height: track.Height, Frames: frames, Last: i == 1}
 		b, err := posejob.Pack(c)
 		if err != nil {
@@ -236,6 +236,22 @@ func TestALostAnswerIsReadFromTheRow(t *testing.T) {
 	w.wire(w.server.Faulty(&dynamotest.Faults{Next: dynamotest.First(1, "TransactWriteItems", dynamotest.Lost)}), names.EffectReport)
 	if _, err := w.redo.Do(t.Context(), w.order); err != nil || len(w.row().Revisions) != 1 || w.notices() != 2 {
 		t.Errorf("%v, %+v", err, w.row().Revisions)
+	}
+}
+
+// TestATwinIsShownTheRevision: whoever adds the same one later gets the one that
+// stands, with its number.
+func TestATwinIsShownTheRevision(t *testing.T) {
+	w := newWorld(t, names.EffectReport)
+	row := w.row()
+	for i := range 2 {
+		v := analysis.Revision{Number: 1, Name: "report-v2", ReportPDF: []string{"one", "two"}[i]}
+		if got, err := w.redo.Publish.Add(t.Context(), row, v, w.order); err != nil || got.ReportPDF != "one" {
+			t.Errorf("time %d: %+v, %v", i+1, got, err)
+		}
+	}
+	if n := len(w.row().Revisions); n != 1 {
+		t.Errorf("%d revisions, want 1", n)
 	}
 }
 
