@@ -41,8 +41,7 @@ func rewriting(edit func(*request)) func(*virtual.Options) {
 // take one effect over at the same time, and one execution at a time holds an
 // analysis; "only a claim's owner records its result" needs a caller that outlives
 // its claim, and its context ends first. The library promises both to everybody:
-// its own tests hold them, and integration/explorer breaks without the first; the
-// second it sees break only together with the deadline.
+// integration/histories and integration/explorer break without either.
 func Guards() []Guard {
 	return slices.Concat(lifeGuards(), creditGuards(), noticeGuards(), effectGuards(), poseGuards())
 }
