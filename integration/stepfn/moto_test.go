@@ -217,7 +217,7 @@ func (m *moto) ask(ctx context.Context, i int, r row) string {
 	d := &sfn.DescribeExecutionOutput{Status: sfntypes.ExecutionStatusRunning}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(r.took + 10*time.Second); d.Status == sfntypes.ExecutionStatusRunning && time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(r.took + time.Minute); d.Status == sfntypes.ExecutionStatusRunning && time.Now().Before(end); <-tick.C {
 		if d, err = m.api.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: x.ExecutionArn}); err != nil {
 			return "not described: " + shorten(err.Error())
 		}
