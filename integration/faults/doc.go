@@ -4,7 +4,8 @@
 // worker, a real database (integration/virtual). `make chaos` is its command line.
 //
 // One seed says everything: what athletes and operators do (two taps, restarts,
-// cancels, aborted and foreign executions, up to eight of one analysis), which
+// cancels, aborted and foreign executions, up to eight of one analysis, redrives
+// after its end, payments told in any order), which road the pose jobs go, which
 // requests are cut, lost, late, doubled, throttled, in conflict or carried out
 // long after their client gave up, which processes are killed or stopped before
 // or after which request, which invocations are refused, slow, or run on after
@@ -17,9 +18,8 @@
 // request is refused from then on; a stopped one gets no answer and makes no
 // request, but its timers run. While nothing has happened for three virtual hours
 // the reconciler comes hourly, not every five minutes, so that waiting for a
-// deadline of days takes seconds; the slack of I8 is therefore three hours. What
-// two goroutines of one process do in one instant is not ordered by the seed, so
-// timers of the worker's fake Vision are odd.
+// deadline of days takes seconds; the slack of I8 is therefore three hours. The
+// budget of the paid model is one call in 40 s, so that it is felt.
 //
 // Guards (guards.go) can be switched off between the programs and the database,
 // which therefore do not know: then the promise that the guard keeps must be seen

@@ -57,12 +57,12 @@ func lifeGuards() []Guard {
 				return handler.New(names.FnReconcile, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
 			}
 		}},
-		{"confirm", "an analysis is queued only when it is reserved", "I1", 60, rewriting(func(r *request) {
+		{"confirm", "an analysis is queued only when it is reserved", "I1", 130, rewriting(func(r *request) {
 			if w := r.only("UpdateItem", names.Analyses); w != nil && strings.Contains(w.expr(), "queued_at = :now") {
 				r.dropCondition(0)
 			}
 		})},
-		{"restart", "an attempt is raised only from the one that was seen and not after the end: neither by the read nor by the condition", "I1", 60,
+		{"restart", "an attempt is raised only from the one that was seen and not after the end: neither by the read nor by the condition", "I1", 80,
 			stale(rewriting(func(r *request) {
 				if w := r.only("UpdateItem", names.Analyses); w != nil && strings.Contains(w.expr(), "attempt = :next") {
 					r.dropCondition(0)

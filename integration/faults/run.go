@@ -71,8 +71,6 @@ func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 		Override: map[string]func(*virtual.Cloud) lambda.Handler{names.FnPrecheck: w.precheck},
 		Workers:  workersBeside(w.plan), Poll: 5 * time.Minute, Budget: modelLimit,
 		Vision: func(p *virtual.Proc) poseworker.Vision {
-			// Odd times, so that a chunk and a renewal never fall on one instant: which
-			// of two goroutines of a process then comes first is nobody's to say.
 			each := []time.Duration{503 * time.Millisecond, 3017 * time.Millisecond, 25013 * time.Millisecond, 91007 * time.Millisecond}[d.IntN(4, "chunk")]
 			w.mu.Lock()
 			w.workers[p.Name] = p

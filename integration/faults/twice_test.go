@@ -9,7 +9,7 @@ import (
 	"fastbowlinglab/shared/dynamotest"
 )
 
-var twice = flag.Int("chaos.twice", 10, "seeds that TestSameSeedSameLog plays twice")
+var twice = flag.Int("chaos.twice", 25, "seeds that TestSameSeedSameLog plays twice")
 
 // A seed replays to the same log, request for request.
 func TestSameSeedSameLog(t *testing.T) {

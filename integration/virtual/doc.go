@@ -6,7 +6,10 @@
 // clock, but it orders nothing. The Gate does: it is the HTTP client of every
 // AWS client here, each request parks in it, and when all else is still it lets
 // one through, chosen by the seed among the parked ones in a canonical order,
-// with a fault chosen by the same seed. So a seed replays to the same log.
+// with a fault chosen by the same seed. What goroutines share beside requests (a
+// balancer's choice, an answer whose time has come, a process that goes on, the end
+// of the faults) takes a turn in it too, see turn.go; ties between an answer and a
+// deadline go by the clock. So a seed replays to the same log.
 //
 // DynamoDB is reached over one bare connection (an http.Transport's idle
 // connections would stop virtual time for good); S3, SQS, SES, SSM, ECS and
