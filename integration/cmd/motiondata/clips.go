@@ -58,20 +58,12 @@ func variants() []clip {
 	}
 	return []clip{
 		at("s101", 60, "-far", "far arm"),
-		at("s102", 60, "-portrait", "portrait"),
-		at("s103", 60, "-with umpire,batter", "other people"),
-		at("s104", 60, "-with coach,passer", "other people"),
-		at("s105", 60, "-shutter .5", "motion blur"),
-		at("s106", 30, "-shutter .5", "motion blur"),
-		at("s107", 60, "-cut feet", "feet cut off"),
 		at("s108", 60, "-cut arm", "arm cut off"),
-		at("s109", 240, "", ""),
 		at("s110", 60, "-far", "far arm"),
 		at("s111", 60, "-far -mirror", "far arm"),
 		at("h201", 60, "-far", "far arm"),
 		at("h202", 60, "-far -mirror", "far arm"),
 		at("h203", 60, "-portrait", "portrait"),
-		at("h204", 30, "-portrait", "portrait"),
 		at("h205", 60, "-with umpire,batter", "other people"),
 		at("h206", 60, "-with coach,passer -mirror", "other people"),
 		at("h207", 60, "-shutter .5", "motion blur"),
@@ -79,8 +71,5 @@ func variants() []clip {
 		at("h209", 60, "-cut feet", "feet cut off"),
 		at("h210", 60, "-cut arm", "arm cut off"),
 		at("h211", 240, "", ""),
-		at("h212", 240, "-mirror", ""),
-		at("h213", 30, "-far -shutter .5 -with umpire", "far arm"),
-		at("h214", 120, "-far", "far arm"),
 	}
 }
