@@ -44,7 +44,7 @@ func TestFFmpegHasWhatMediaUses(t *testing.T) {
 	}
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
 	used, codecs := map[string]bool{}, map[string]bool{}
-	filter := regexp.MustCompile(`(?:^|[,;\]])([a-z]+)(?:=|$|,|\[)`)
+	filter := regexp.MustCompile(`(?:^|[,;\]]|%s)([a-z]+)(?:=|$|,|\[)`)
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {

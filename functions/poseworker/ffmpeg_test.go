@@ -143,12 +143,12 @@ func TestTermEndsTheDecoder(t *testing.T) {
 // A decoder that hangs (stopped here) moves nothing: the pass is given up, the
 // decoder is killed though it takes no signal, and the try is counted.
 func TestStuckDecoderIsEnded(t *testing.T) {
-	w, _, pid := begun(t, func(d *Deps) { d.Timers.NoProgress = 2 * time.Second })
+	w, _, pid := begun(t, func(d *Deps) { d.Timers.NoProgress = 10 * time.Second })
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	posetest.Eventually(t, 30*time.Second, "the stuck decoder gone", func() bool { return gone(pid) })
-	posetest.Eventually(t, 15*time.Second, "the try counted", func() bool { return w.Job().Deaths >= 1 })
+	posetest.Eventually(t, time.Minute, "the stuck decoder gone", func() bool { return gone(pid) })
+	posetest.Eventually(t, time.Minute, "the try counted", func() bool { return w.Job().Deaths >= 1 })
 }
 
 // A worker that is killed -9 leaves no decoder and no file behind.

@@ -214,20 +214,20 @@ func start(t *testing.T, d Deps) *running {
 
 func waitState(t *testing.T, w *posetest.World, s posejob.State) posejob.Job {
 	t.Helper()
-	posetest.Eventually(t, 15*time.Second, "job "+string(s), func() bool { return w.Job().State == s })
+	posetest.Eventually(t, time.Minute, "job "+string(s), func() bool { return w.Job().State == s })
 	return w.Job()
 }
 
 // redelivered is waitState while messages become visible at once.
 func redelivered(t *testing.T, w *posetest.World, s posejob.State) posejob.Job {
 	t.Helper()
-	posetest.Eventually(t, 15*time.Second, "job "+string(s), func() bool { w.Queue.Show(); return w.Job().State == s })
+	posetest.Eventually(t, time.Minute, "job "+string(s), func() bool { w.Queue.Show(); return w.Job().State == s })
 	return w.Job()
 }
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	posetest.Eventually(t, 15*time.Second, what, ok)
+	posetest.Eventually(t, time.Minute, what, ok)
 }
 
 // result reads the stored result of a job.

@@ -36,7 +36,7 @@ func TestProgressIsShownBetweenCheckpoints(t *testing.T) {
 	d.Timers.Keeper, d.Timers.Show = time.Minute, 20*time.Millisecond // no renewal shows it
 	d.Jobs.Lease, d.Keeper.Jobs.Lease = 3*time.Minute, 3*time.Minute
 	start(t, d)
-	posetest.Eventually(t, 20*time.Second, "half of the pass shown without a checkpoint", func() bool {
+	posetest.Eventually(t, time.Minute, "half of the pass shown without a checkpoint", func() bool {
 		j := w.Job()
 		return j.Progress.Fraction > 0.5 && len(j.Checkpoints) == 0
 	})
@@ -44,7 +44,7 @@ func TestProgressIsShownBetweenCheckpoints(t *testing.T) {
 		t.Errorf("%.2f of the pass shown before its first checkpoint", f)
 	}
 	close(goOn)
-	posetest.Eventually(t, 20*time.Second, "the end", func() bool { return w.Job().State.Ended() })
+	posetest.Eventually(t, time.Minute, "the end", func() bool { return w.Job().State.Ended() })
 }
 
 // The bar does not stand still while key frames are read: each one moves it.

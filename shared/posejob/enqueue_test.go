@@ -234,3 +234,37 @@ func TestAwaitAndCompleteMeet(t *testing.T) {
 		}
 	})
 }
+
+// TestKilledOnTheHTTPRoad: there a kill counts twice, as a return when the state's
+// heartbeat has run out and as a death when the next worker takes over. Two kills
+// before the first checkpoint are no poison; a checkpoint clears both counts; three
+// in a row fail the job, whichever count is first.
+func TestKilledOnTheHTTPRoad(t *testing.T) {
+	w := newWorld(t)
+	w.enqueue("")
+	killed := func(owner string) posejob.Job {
+		w.claim(owner)
+		w.await("token of " + owner)
+		w.expire()
+		return w.enqueue("") // back at dispatch
+	}
+	for i, o := range owners(2) {
+		if j := killed(o); j.State != posejob.Claimed || j.Returns != i+1 || j.Deaths != i {
+			t.Fatalf("after kill %d: %s, %d returns, %d deaths", i+1, j.State, j.Returns, j.Deaths)
+		}
+	}
+	j := w.claim("lucky")
+	if j.State != posejob.Claimed || j.Deaths != 2 {
+		t.Fatalf("after two kills: %s, %d deaths", j.State, j.Deaths)
+	}
+	if j := w.checkpoint(j.Lease(), 0, 0); j.Deaths != 0 || j.Returns != 0 {
+		t.Errorf("a checkpoint leaves %d deaths, %d returns", j.Deaths, j.Returns)
+	}
+	w.await("token of lucky")
+	w.expire()
+	w.enqueue("") // the third kill, the first since the checkpoint
+	killed("d")
+	if j := killed("e"); j.State != posejob.Failed || j.Failure == nil || j.Failure.Error != fault.PoseFailed {
+		t.Errorf("three kills without a checkpoint: %s, %+v", j.State, j.Failure)
+	}
+}
