@@ -75,9 +75,9 @@ func (steady) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
 }
 
 // What a claim, an end and a place in the budget write. A transaction costs twice
-// what its items would: item, run and lease, and the run's place in its index.
+// what its items would: item, and the checks of run and lease.
 const (
-	claimWrites  = 2*3 + 2
+	claimWrites  = 2 * 3
 	endWrites    = 1
 	budgetWrites = 1
 	readUnits    = 100 // of a hundred rows below 4 KB, read consistently

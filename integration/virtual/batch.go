@@ -22,6 +22,7 @@ import (
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/nightly"
+	"fastbowlinglab/shared/revise"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/usage"
 )
@@ -67,7 +68,7 @@ func (c *Cloud) batches() map[string]lambda.Handler {
 		names.FnNightly: fnnightly.New(c.Nightly()),
 		names.FnWatch:   watch.New(watch.Deps{Runs: c.Runs()}),
 		names.FnBackfill: fnbackfill.New(c.Backfill(map[string]backfill.Worker{
-			names.EffectTags: {Work: nightly.Redo{Get: c.Life().Get, Tagger: c.Tagger(), Rows: c.TagRows()}},
+			names.EffectTags: {Work: nightly.Redo{Get: c.Life().Get, Tagger: c.Tagger(), Rows: c.TagRows()}, Takeovers: revise.Takeovers},
 		})),
 	}
 }

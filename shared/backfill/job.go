@@ -138,6 +138,11 @@ func (j Job) find(ctx context.Context, spec Spec) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Asked again, the answer must be the same: a day that goes on is no list.
+		last, err := time.Parse(time.DateOnly, days[len(days)-1])
+		if over := last.AddDate(0, 0, 1).Add(names.NightlySettle); err != nil || j.Runs.Clock().Before(over) {
+			return nil, fault.New(fault.Permanent, "backfill: %s is not over; it can be redone from %s on", spec.To, over.Format(time.RFC3339))
+		}
 		for _, day := range days {
 			rows, err := j.Days.Delivered(ctx, day)
 			if err != nil {

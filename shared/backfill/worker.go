@@ -67,6 +67,7 @@ func Later(until time.Time, err error) error { return &waits{err, until} }
 type Runs interface {
 	Take(ctx context.Context, r batchrun.Run, key, owner string, until time.Time) (batchrun.Batch, error)
 	Leave(ctx context.Context, b batchrun.Batch, c batchrun.Counts) error
+	Moved(ctx context.Context, r batchrun.Run) error
 }
 
 // Items is what a Worker needs of items; batchrun.Items is one.
@@ -139,6 +140,7 @@ func (w Worker) Batch(ctx context.Context, all Order, key string, ids []string) 
 	}
 	started := batchrun.Tally(ids, items, r.ID)
 	slog.InfoContext(ctx, "batch begun", "run", r.ID, "batch", key, "resumed_from", started.Expected-started.Missing, "missing", started.Missing)
+	var moved time.Time // when the run's progress was written last, by this call
 	for _, id := range ids {
 		if items[id].Final() {
 			continue
@@ -160,6 +162,12 @@ func (w Worker) Batch(ctx context.Context, all Order, key string, ids []string) 
 			return batchrun.Counts{}, fmt.Errorf("item %s: %w", id, err)
 		}
 		items[id] = it
+		if it.Final() && now.Sub(moved) > batchrun.TakeAgain {
+			if err := w.Runs.Moved(ctx, r); err != nil {
+				return batchrun.Counts{}, err
+			}
+			moved = now
+		}
 	}
 	c := batchrun.Tally(ids, items, r.ID)
 	if c.Missing == 0 { // what is reported is what the rows say, not what was seen on the way

@@ -116,7 +116,8 @@ func (s Items) Load(ctx context.Context, set string, ids []string) (map[string]I
 
 // Claim gives an item to a worker until a time, if the run is open, holds its
 // lease, and the item is as it was seen: absent (zero), free, or a claim that ran
-// out. Errors: ErrTaken with the row; fault.Conceded.
+// out. It is no progress: a worker that claims and gives back, over and over, gets
+// nowhere. Errors: ErrTaken with the row; fault.Conceded.
 func (s Items) Claim(ctx context.Context, r Run, seen Item, owner string, until time.Time) (Item, error) {
 	next := Item{Set: seen.Set, ID: seen.ID, State: Claimed, By: r.ID, Owner: owner, Until: until.UTC().Truncate(time.Millisecond),
 		Takeovers: seen.Takeovers, Calls: seen.Calls + 1}
@@ -144,7 +145,7 @@ func (s Items) Claim(ctx context.Context, r Run, seen Item, owner string, until 
 	}
 	items := append([]ddb.TransactWriteItem{{Put: &ddb.Put{TableName: &s.Table, Item: item, ConditionExpression: &cond,
 		ExpressionAttributeNames: used(cond), ExpressionAttributeValues: values,
-		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld}}}, s.Guards(r)...)
+		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld}}}, s.Checks(r)...)
 	err = txn.Write(ctx, s.DB, s.Retry, items)
 	if err == nil {
 		return next, nil

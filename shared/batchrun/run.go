@@ -101,7 +101,7 @@ func (s Store) Begin(ctx context.Context, id, effect, spec string) (Run, error) 
 	now := s.now()
 	r, err := s.update(ctx, id, `SET #e = :effect, #o = :effect, #s = :open, fence = :fence,
 		spec = if_not_exists(spec, :spec), opened_at = if_not_exists(opened_at, :now), progress_at = if_not_exists(progress_at, :now)`,
-		"attribute_not_exists(#s) OR (#s = :open AND fence < :fence)",
+		"attribute_not_exists(#s) OR (#s = :open AND fence < :fence AND #e = :effect)", // a name is one run, whatever machine it came from
 		map[string]ddb.AttributeValue{":effect": text(effect), ":open": text(Open), ":spec": text(spec),
 			":fence": number(l.Fence), ":now": stamp.Value(now)})
 	if errors.Is(err, errRefused) {
@@ -187,6 +187,20 @@ func (s Store) Guards(r Run) []ddb.TransactWriteItem {
 				":fence": number(r.Fence)}}},
 		s.Leases.Guard(r.Lease()),
 	}
+}
+
+// Moved says that the run got somewhere, outside of a transaction with Guards.
+// fault.Conceded if it is no longer open under its fence.
+func (s Store) Moved(ctx context.Context, r Run) error {
+	_, err := s.update(ctx, r.ID, "SET progress_at = :now", "#s = :open AND fence = :fence",
+		map[string]ddb.AttributeValue{":now": stamp.Value(s.now()), ":open": text(Open), ":fence": number(r.Fence)})
+	if errors.Is(err, errRefused) {
+		return fault.New(fault.Conceded, "run %s is no longer open", r.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("move run %s: %w", r.ID, err)
+	}
+	return nil
 }
 
 // Checks are the same conditions for what is no progress.

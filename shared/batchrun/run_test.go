@@ -103,6 +103,33 @@ func TestAnEndedRunsLeaseLastsAsLongAsItsWorkers(t *testing.T) {
 	}
 }
 
+// TestANameIsOneRun: two machines may have executions of one name; fences are
+// counted for each effect, and prove nothing across them.
+func TestANameIsOneRun(t *testing.T) {
+	_, s := clocked(t)
+	for _, id := range []string{"one", "two"} { // the tags' fence is ahead of the report's
+		r, err := s.Begin(t.Context(), id, names.EffectTags, "{}")
+		if err == nil {
+			_, err = s.End(t.Context(), r, "complete", time.Time{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Begin(t.Context(), "mine", names.EffectReport, "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Begin(t.Context(), "mine", names.EffectTags, "{}"); fault.NameOf(err) != fault.Conceded {
+		t.Errorf("another effect under the same name: %v", err)
+	}
+	if r, err := s.Get(t.Context(), "mine"); err != nil || r.Effect != names.EffectReport || r.State != batchrun.Open {
+		t.Errorf("the run became %+v, %v", r, err)
+	}
+	if who, err := s.Leases.Who(t.Context(), names.LeaseOf(names.EffectTags)); err != nil || who != nil {
+		t.Errorf("the lease of the tags is held by %+v, %v", who, err)
+	}
+}
+
 func TestOneWorkerABatch(t *testing.T) {
 	now, s := clocked(t)
 	r, err := s.Begin(t.Context(), "a", names.EffectTags, "{}")

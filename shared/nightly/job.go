@@ -107,6 +107,9 @@ func (j Job) Open(ctx context.Context, in names.BatchIn) (names.BatchOut, error)
 	if err != nil {
 		return before, awserr.Fault(err, "open "+in.Run)
 	}
+	if r.Spec != string(b) { // a name is one run: an execution of another machine has it
+		return before, fault.New(fault.Permanent, "open %s: it was opened as %s, and this would be %s: start another", in.Run, r.Spec, b)
+	}
 	slog.InfoContext(ctx, "run opened", "run", r.ID, "effect", r.Effect, "fence", r.Fence, "day", s.Day, "version", s.Version)
 	before.State = names.BatchOpen
 	return before, nil
