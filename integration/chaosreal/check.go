@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -57,8 +58,8 @@ func (c *campaign) check(ctx context.Context, all []*schedule) error {
 		}
 		counted += n
 	}
-	if sent := len(c.models.Calls()); sent > counted {
-		c.violation(c.cfg.Seed)("I5", "the model saw %d calls and %d are counted", sent, counted)
+	if sent := c.sent(); sent > counted {
+		c.violation(c.cfg.Seed)("I5", "the model took %d calls and %d are counted", sent, counted)
 	}
 	return c.audit(ctx)
 }
@@ -122,6 +123,17 @@ func (c *campaign) one(ctx context.Context, s *schedule, mails int, runs []promi
 		return 0, err
 	}
 	return c.billed(ctx, s)
+}
+
+// sent counts the calls that the model took; one that it throttled is none, and is
+// repeated within its claim.
+func (c *campaign) sent() (n int) {
+	for _, call := range c.models.Calls() {
+		if call.Status != http.StatusTooManyRequests {
+			n++
+		}
+	}
+	return n
 }
 
 // billed counts the rows of the bill of one analysis for calls of the paid model.

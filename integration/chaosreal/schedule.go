@@ -61,8 +61,6 @@ func (s *schedule) run(ctx context.Context) {
 		return
 	}
 	s.began = time.Now()
-	s.plan.begin()
-	s.c.plan.begin()
 	app := client{s.c.cloud.API, token}
 	if err := app.submit(ctx, "key", s.email(), s.c.cfg.Clip, s.know); err != nil {
 		found("I9", "%v", err)
