@@ -38,7 +38,7 @@ func TestOfOneAnalysis(t *testing.T) {
 		t.Errorf("%d keys, %v", len(keys), err)
 	}
 	for _, day := range []string{"", "yesterday"} { // an analysis without an end has no tags
-		if rows, err := tags.Of(t.Context(), db, names.Tags.Name, day, "an-a"); err != nil || rows != nil {
+		if rows, err := tags.Of(t.Context(), db, names.Tags.Name, day, "an-a"); err != nil || len(rows) != 0 {
 			t.Errorf("day %q: %+v, %v", day, rows, err)
 		}
 	}
