@@ -60,9 +60,7 @@ image: image-context ## build the worker's and the precheck's images here, witho
 synth: dist image-context ## cdk synth into cdk.out without an account; cdk-nag and cfn-lint over the result
 	@rm -rf cdk.out
 	@node_modules/.bin/cdk synth --quiet --no-notices
-	@if command -v cfn-lint >/dev/null; then cfn-lint --ignore-checks W3005 -- cdk.out/*.template.json && echo 'cfn-lint: nothing found'; \
-	elif [ -x .venv/bin/cfn-lint ]; then .venv/bin/cfn-lint --ignore-checks W3005 -- cdk.out/*.template.json && echo 'cfn-lint: nothing found'; \
-	else echo 'cfn-lint: skipped, it is not installed (pip install cfn-lint)'; fi
+	@integration/setup/cfn-lint.sh cdk.out/*.template.json
 	@echo "synthesised $$(ls cdk.out/*.template.json | wc -l) stacks into cdk.out; cdk-nag found nothing unsuppressed"
 
 smoke: ## the main job against a deployment (API=https://... TOKEN=access token of an athlete with a credit)
