@@ -51,6 +51,7 @@ base() {
 	container=$(b from scratch)
 	b add --quiet "$container" "$tree" / >/dev/null
 	b config --cmd bash "$container"
+	b run --isolation chroot "$container" -- /bin/true >"$log" 2>&1 || { tail -n 5 "$log" >&2; cannot "this machine does not let a program run in a tree of its own"; }
 	b commit --quiet --rm "$container" "$name" >/dev/null
 	rm -rf "$tree"
 }
