@@ -42,7 +42,7 @@ func lifeGuards() []Guard {
 				r.replaceCondition(0, "attempt = :attempt AND ", "")
 			}
 		})},
-		{"one-transaction", "end, refund and notice in one transaction: here one after the other", "I2", 10,
+		{"one-transaction", "end, refund and notice in one transaction: here one after the other", "I2", 20,
 			func(o *virtual.Options) { o.Rewrite = splitting((*request).isEnd) }},
 		{"begin-holder", "an attempt is held by the execution that began it", "I1", 40, rewriting(func(r *request) {
 			if w := r.only("UpdateItem", names.Analyses); w != nil && strings.Contains(w.expr(), "started_at") {
