@@ -13,7 +13,7 @@ import (
 const (
 	imageGB      = 0.2 // two images as stored (make image), and what a deploy before left; they share their layers
 	scheduleWork = 1.0 // seconds of a scheduled function's idle call
-	idleMetrics  = 7   // own metrics written while nothing happens: 2 of the reconciler, 4 of the watcher, 1 of the audit
+	idleMetrics  = 8   // own metrics written while nothing happens: 2 of the reconciler, 4 of the watcher, 2 of the audit
 	idleLogsGB   = 0.05
 	tableGB      = 0.1
 )
