@@ -30,8 +30,10 @@ func (o *observer) job(c *virtual.Cloud, id string, call virtual.Call) {
 	// A known weakness: an owner's own renewal that arrives minutes late puts the end
 	// of its lease back, and then a living worker may be taken over. The fence keeps
 	// the results right; the work since the last checkpoint is done again.
-	back := o.setBack[id]
-	o.setBack[id] = j.Fence == was.Fence && j.State == posejob.Claimed && (j.Until.Before(was.Until) || back && !j.Until.After(was.Until))
+	back := was.Until.Before(o.latest[id])
+	if j.Fence != was.Fence || j.Until.After(o.latest[id]) {
+		o.latest[id] = j.Until
+	}
 	if j.Fence < was.Fence {
 		o.violation("I6", "fence of %s went from %d to %d", id, was.Fence, j.Fence)
 	}

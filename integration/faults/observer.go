@@ -37,7 +37,7 @@ type observer struct {
 	healthy  func(worker string) bool
 	wins     map[string][]names.EndOut // answers that said "won", by analysis
 	told     map[string]notice.State   // of notices, as last seen
-	setBack  map[string]bool           // pose jobs whose lease's end a late renewal has put back
+	latest   map[string]time.Time      // latest end that the present lease of a pose job had
 	effects  map[string]*claims        // paid effects, by key
 	bills    map[string]bill           // of them, in the end
 }
@@ -45,7 +45,7 @@ type observer struct {
 func newObserver() *observer {
 	return &observer{rows: map[string]analysis.Row{}, items: map[string]map[string]ddb.AttributeValue{}, closeBy: map[string]time.Time{}, jobs: map[string]posejob.Job{},
 		saved: map[string]int64{}, mails: map[string]int{}, proceeds: map[string]string{}, owners: map[string]string{}, wins: map[string][]names.EndOut{},
-		told: map[string]notice.State{}, setBack: map[string]bool{}, effects: map[string]*claims{}, bills: map[string]bill{}}
+		told: map[string]notice.State{}, latest: map[string]time.Time{}, effects: map[string]*claims{}, bills: map[string]bill{}}
 }
 
 // violation notes one; the caller holds the lock.
