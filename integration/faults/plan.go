@@ -43,12 +43,15 @@ func (p *Plan) fire(kind, id string) bool {
 	return true
 }
 
-// stopped reports whether the actor was ever stopped for a while.
+// stopped reports whether the actor was ever stopped for a while, or a renewal of its
+// lease was late.
 func (p *Plan) stopped(actor string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for f := range p.fired {
-		if f.Kind == string(virtual.Paused) && strings.HasPrefix(f.ID, actor+" ") {
+		late := f.Kind == string(virtual.Straggler) || f.Kind == string(virtual.Late)
+		if f.Kind == string(virtual.Paused) && strings.HasPrefix(f.ID, actor+" ") ||
+			late && strings.HasPrefix(f.ID, actor+" dynamodb UpdateItem pose-jobs ") {
 			return true
 		}
 	}
