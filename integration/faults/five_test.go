@@ -25,7 +25,7 @@ func five(t *testing.T, seed uint64, off func(*virtual.Options), lost func(claim
 	d := Dice(seed)
 	calls = map[string]int{}
 	obs := newObserver()
-	obs.healthy = func(string) bool { return false }
+	obs.atWork = func(string, string) bool { return false }
 	opt := virtual.Options{Seed: seed, Observe: obs.observe,
 		Vision: func(*virtual.Proc) poseworker.Vision { return virtual.Sight{Chunks: 2, Each: time.Second} },
 		Model: func(_ context.Context, claim string) virtual.ModelAnswer {

@@ -27,12 +27,8 @@ func (o *observer) job(c *virtual.Cloud, id string, call virtual.Call) {
 	}
 	was := o.jobs[id]
 	o.jobs[id] = j
-	// A known weakness: an owner's own renewal that arrives minutes late puts the end
-	// of its lease back, and then a living worker may be taken over. The fence keeps
-	// the results right; the work since the last checkpoint is done again.
-	back := was.Until.Before(o.latest[id])
-	if j.Fence != was.Fence || j.Until.After(o.latest[id]) {
-		o.latest[id] = j.Until
+	if j.State == posejob.Claimed && was.State == posejob.Claimed && j.Fence == was.Fence && j.Until.Before(was.Until) {
+		o.violation("I6", "the lease of %s under fence %d was put back from %s to %s", id, j.Fence, was.Until, j.Until)
 	}
 	if j.Fence < was.Fence {
 		o.violation("I6", "fence of %s went from %d to %d", id, was.Fence, j.Fence)
@@ -46,8 +42,8 @@ func (o *observer) job(c *virtual.Cloud, id string, call virtual.Call) {
 	}
 	if j.Fence > was.Fence {
 		before := o.owners[fmt.Sprint(id, was.Fence)]
-		if was.State == posejob.Claimed && was.Attempt == j.Attempt && o.healthy(before) && !back {
-			o.violation("I6", "%s was taken over from %s, which lives and was never stopped", id, before)
+		if was.State == posejob.Claimed && was.Attempt == j.Attempt && o.atWork(before, id) {
+			o.violation("I6", "%s was taken over from %s, which is at work and was never stopped", id, before)
 		}
 		o.owners[fmt.Sprint(id, j.Fence)] = call.Actor
 	}

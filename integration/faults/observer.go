@@ -33,19 +33,18 @@ type observer struct {
 	saved    map[string]int64 // fence under which a checkpoint was first saved, by analysis, attempt and id
 	mails    map[string]int   // by analysis and kind
 	proceeds map[string]string
-	owners   map[string]string // the worker that claimed, by analysis and fence
-	healthy  func(worker string) bool
-	wins     map[string][]names.EndOut // answers that said "won", by analysis
-	told     map[string]notice.State   // of notices, as last seen
-	latest   map[string]time.Time      // latest end that the present lease of a pose job had
-	effects  map[string]*claims        // paid effects, by key
-	bills    map[string]bill           // of them, in the end
+	owners   map[string]string            // the worker that claimed, by analysis and fence
+	atWork   func(worker, id string) bool // a worker that was never stopped, in its pass of an analysis
+	wins     map[string][]names.EndOut    // answers that said "won", by analysis
+	told     map[string]notice.State      // of notices, as last seen
+	effects  map[string]*claims           // paid effects, by key
+	bills    map[string]bill              // of them, in the end
 }
 
 func newObserver() *observer {
 	return &observer{rows: map[string]analysis.Row{}, items: map[string]map[string]ddb.AttributeValue{}, closeBy: map[string]time.Time{}, jobs: map[string]posejob.Job{},
 		saved: map[string]int64{}, mails: map[string]int{}, proceeds: map[string]string{}, owners: map[string]string{}, wins: map[string][]names.EndOut{},
-		told: map[string]notice.State{}, latest: map[string]time.Time{}, effects: map[string]*claims{}, bills: map[string]bill{}}
+		told: map[string]notice.State{}, effects: map[string]*claims{}, bills: map[string]bill{}}
 }
 
 // violation notes one; the caller holds the lock.

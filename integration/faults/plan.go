@@ -43,15 +43,12 @@ func (p *Plan) fire(kind, id string) bool {
 	return true
 }
 
-// stopped reports whether the actor was ever stopped for a while, or a renewal of its
-// lease was late.
+// stopped reports whether the actor was ever stopped for a while.
 func (p *Plan) stopped(actor string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for f := range p.fired {
-		late := f.Kind == string(virtual.Straggler) || f.Kind == string(virtual.Late)
-		if f.Kind == string(virtual.Paused) && strings.HasPrefix(f.ID, actor+" ") ||
-			late && strings.HasPrefix(f.ID, actor+" dynamodb UpdateItem pose-jobs ") {
+		if f.Kind == string(virtual.Paused) && strings.HasPrefix(f.ID, actor+" ") {
 			return true
 		}
 	}

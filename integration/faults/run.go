@@ -64,7 +64,7 @@ func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 	d := w.plan.dice
 	res := Result{Seed: seed, Ends: map[analysis.Status]int{}}
 	start := time.Time{}
-	w.obs.healthy = w.healthy
+	w.obs.atWork = w.atWork
 	vo := virtual.Options{
 		Seed: seed, Faults: w.plan.request, Invocations: w.plan.invocation, Events: w.plan.events, Skew: w.plan.skew,
 		Observe: w.obs.observe, Answered: w.obs.answered, Model: w.model, Keep: opt.Keep,
@@ -105,12 +105,13 @@ func workersBeside(p *Plan) int {
 // http reports whether the jobs of this world go the HTTP road.
 func (w *world) http() bool { return w.plan.dice.Chance(0.35, "road") }
 
-// healthy reports whether a worker lives and was never stopped.
-func (w *world) healthy(worker string) bool {
+// atWork reports whether a worker that was never stopped goes on with its pass of an
+// analysis. One that has ended it, and whose last write is slow, may be taken over.
+func (w *world) atWork(worker, id string) bool {
 	w.mu.Lock()
 	p := w.workers[worker]
 	w.mu.Unlock()
-	return p != nil && !p.Dead() && !w.plan.stopped(worker)
+	return p != nil && !p.Dead() && !w.plan.stopped(worker) && w.passes.goOn(id, p)
 }
 
 // finish reads what the world came to.

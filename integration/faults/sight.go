@@ -33,6 +33,14 @@ func (p *passes) begin(id string, w *virtual.Proc) {
 	p.running[id][w] = time.Now()
 }
 
+// goOn reports whether w is in its pass of an analysis.
+func (p *passes) goOn(id string, w *virtual.Proc) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.running[id][w]
+	return ok
+}
+
 // end ends a pass of w. Until now it overlapped with every other living one that
 // still runs.
 func (p *passes) end(id string, w *virtual.Proc) {

@@ -39,7 +39,9 @@ func ledger(t *testing.T, it items) promises.Ledger {
 // collect gives what a check found, as "I1 ... | I2 ...".
 func collect(check func(promises.Found)) string {
 	var out []string
-	check(func(invariant, format string, args ...any) { out = append(out, invariant+" "+fmt.Sprintf(format, args...)) })
+	check(func(invariant, format string, args ...any) {
+		out = append(out, invariant+" "+fmt.Sprintf(format, args...))
+	})
 	return strings.Join(out, " | ")
 }
 
@@ -83,7 +85,9 @@ func TestLeft(t *testing.T) {
 		{"Failed", "", analysis.Failed, func(*promises.Left) {}},
 		{"Open", "I8", analysis.Ready, func(l *promises.Left) { l.Row.Status = analysis.Analysing }},
 		{"Late", "I8", analysis.Ready, func(l *promises.Left) { l.CloseBy = end.Add(-time.Second) }},
-		{"Free", "I2", analysis.Ready, func(l *promises.Left) { l.Ledger = ledger(t, items{entry("reserve", -1, "a"), entry("refund", 1, "a")}) }},
+		{"Free", "I2", analysis.Ready, func(l *promises.Left) {
+			l.Ledger = ledger(t, items{entry("reserve", -1, "a"), entry("refund", 1, "a")})
+		}},
 		{"NotRefunded", "I2", analysis.Failed, func(l *promises.Left) { l.Ledger = ledger(t, items{entry("reserve", -1, "a")}) }},
 		{"NoNotice", "I4", analysis.Ready, func(l *promises.Left) { l.Notices = nil }},
 		{"TwoNotices", "I4", analysis.Ready, func(l *promises.Left) { l.Notices = append(l.Notices, l.Notices[0]) }},

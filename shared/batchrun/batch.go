@@ -60,7 +60,7 @@ func WorkerLease(effect string) time.Duration { return names.ItemTimeOf(effect) 
 // with the row; fault.Conceded. A batch that has ended is returned as it is.
 func (s Store) Take(ctx context.Context, r Run, key, owner string, until time.Time) (Batch, error) {
 	expr := "SET #s = :open, #w = :owner, #u = :until, begun_at = if_not_exists(begun_at, :now)"
-	cond := "attribute_not_exists(#s) OR (#s = :open AND (attribute_not_exists(#w) OR #w = :owner OR #u < :free))"
+	cond := "attribute_not_exists(#s) OR (#s = :open AND (attribute_not_exists(#w) OR (#w = :owner AND #u <= :until) OR #u < :free))"
 	now := s.now()
 	b := Batch{Run: r.ID, Part: partBatch + key, State: Open, Owner: owner, Until: until.UTC().Truncate(time.Millisecond), BegunAt: now}
 	items := append([]ddb.TransactWriteItem{{Update: &ddb.Update{TableName: &s.Table, Key: Key(r.ID, b.Part), UpdateExpression: &expr,
@@ -83,7 +83,7 @@ func (s Store) Take(ctx context.Context, r Run, key, owner string, until time.Ti
 	if err := attributevalue.UnmarshalMap(old, &was); err != nil {
 		return b, fmt.Errorf("decode batch %s: %w", key, err)
 	}
-	if was.State == Ended {
+	if was.State == Ended || was.Owner == owner { // by a later request of ours it is ours for longer
 		return was, nil
 	}
 	return was, fmt.Errorf("batch %s: %w until %s", key, ErrBusy, was.Until.Format(time.RFC3339))

@@ -234,7 +234,7 @@ func (s Store) End(ctx context.Context, r Run, outcome string, busy time.Time) (
 		return ended, err
 	}
 	if d := busy.Sub(s.now()); !busy.IsZero() && d > 0 {
-		_, err := s.Leases.Renew(ctx, r.Lease(), min(d, names.RunLease))
+		_, err := s.Leases.EndIn(ctx, r.Lease(), min(d, names.RunLease))
 		if errors.Is(err, lease.ErrLost) { // somebody has it already
 			return ended, nil
 		}

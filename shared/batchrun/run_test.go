@@ -146,6 +146,9 @@ func TestOneWorkerABatch(t *testing.T) {
 	if _, err := s.Take(t.Context(), r, "k", "one", now.Add(2*time.Minute)); err != nil {
 		t.Errorf("the worker itself: %v", err)
 	}
+	if was, err := s.Take(t.Context(), r, "k", "one", now.Add(90*time.Second)); err != nil || !was.Until.Equal(now.Add(2*time.Minute).UTC().Truncate(time.Millisecond)) {
+		t.Errorf("its earlier request, late: until %s, %v", was.Until, err)
+	}
 	*now = now.Add(2*time.Minute + names.ClockSkew + time.Second)
 	if _, err := s.Take(t.Context(), r, "k", "two", now.Add(time.Minute)); err != nil {
 		t.Errorf("after its time: %v", err)

@@ -120,12 +120,26 @@ func left(ctx context.Context) error {
 }
 
 // Renew extends the lease to d from now. A lease that ran out and that nobody
-// has taken is still ours. Errors: ErrLost.
+// has taken is still ours. Its end is never put back: of two renewals the later
+// end stays, however late the other arrives. Errors: ErrLost.
 func (s Store) Renew(ctx context.Context, l Lease, d time.Duration) (Lease, error) {
 	l.Until = s.now().Add(d).UTC().Truncate(time.Millisecond)
-	_, err := s.update(ctx, l.Key, "SET #u = :until", ours, l.ours(map[string]ddb.AttributeValue{":until": stamp.Value(l.Until)}))
+	got, err := s.update(ctx, l.Key, "SET #u = :until", ours+" AND #u <= :until", l.ours(map[string]ddb.AttributeValue{":until": stamp.Value(l.Until)}))
+	if errors.Is(err, ErrLost) && got.Token == l.token && got.Fence == l.Fence {
+		l.Until, err = got.Until, nil
+	}
 	if err != nil {
 		return l, fmt.Errorf("renew lease %s (fence %d): %w", l.Key, l.Fence, err)
+	}
+	return l, nil
+}
+
+// EndIn sets the lease's end to d from now, be it sooner than it was: for a holder
+// that is done but for work already begun. Errors: ErrLost.
+func (s Store) EndIn(ctx context.Context, l Lease, d time.Duration) (Lease, error) {
+	l.Until = s.now().Add(d).UTC().Truncate(time.Millisecond)
+	if _, err := s.update(ctx, l.Key, "SET #u = :until", ours, l.ours(map[string]ddb.AttributeValue{":until": stamp.Value(l.Until)})); err != nil {
+		return l, fmt.Errorf("set the end of lease %s (fence %d): %w", l.Key, l.Fence, err)
 	}
 	return l, nil
 }

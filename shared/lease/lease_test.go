@@ -40,6 +40,24 @@ func TestLease(t *testing.T) {
 	db := dynamotest.New(t)
 	ctx := t.Context()
 
+	t.Run("a late renewal does not put the end back", func(t *testing.T) {
+		var c clock
+		s := store(db, c.now)
+		l := acquire(t, s, "put back", "a")
+		c.forward(time.Minute)
+		now, err := s.Renew(ctx, l, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.forward(-30 * time.Second)
+		late, err := s.Renew(ctx, l, time.Minute)
+		if err != nil || !late.Until.Equal(now.Until) {
+			t.Errorf("until %s, %v; want %s", late.Until, err, now.Until)
+		}
+		if sooner, err := s.EndIn(ctx, l, time.Second); err != nil || !sooner.Until.Before(now.Until) {
+			t.Errorf("an end on purpose: %s, %v", sooner.Until, err)
+		}
+	})
 	t.Run("one holder", func(t *testing.T) {
 		s := store(db, nil)
 		l := acquire(t, s, "one", "a")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/fault"
@@ -13,13 +14,22 @@ import (
 // ours is the condition of every write by an owner.
 const ours = "#attempt = :attempt AND #fence = :fence AND #state = :claimed"
 
+// forward is the further condition of a write that extends the lease: a renewal that
+// arrives minutes late must not put the end back, or a living owner is taken over.
+const forward = " AND #until <= :until"
+
 // own carries out a write that only the owner under l may make. settled says of
 // a row that refused it whether it is our own earlier write, its answer lost.
 func (s *Store) own(ctx context.Context, l Lease, doing, expr string, values map[string]any,
 	ns map[string]string, settled func(Job) bool) (Job, error) {
+	return s.owned(ctx, l, doing, change{expr: expr, cond: ours, values: values, names: ns}, settled)
+}
+
+func (s *Store) owned(ctx context.Context, l Lease, doing string, c change, settled func(Job) bool) (Job, error) {
 	v := map[string]any{":attempt": l.Attempt, ":fence": l.Fence, ":claimed": Claimed}
-	maps.Copy(v, values)
-	job, err := s.update(ctx, l.AnalysisID, doing, change{expr: expr, cond: ours, values: v, names: ns})
+	maps.Copy(v, c.values)
+	c.values = v
+	job, err := s.update(ctx, l.AnalysisID, doing, c)
 	if r := asRefused(err); r != nil {
 		if w := r.winner; w != nil && w.Attempt == l.Attempt && w.Fence == l.Fence && settled != nil && settled(*w) {
 			return *w, nil
@@ -47,10 +57,12 @@ func (m Mark) expr(values map[string]any) string {
 
 // Renew extends the lease and reports progress. The Job that it gives holds the
 // tokens as they are now. It returns ErrLost, or ErrEnded (with the Job) when
-// the analysis has ended or was restarted: the pass is for nobody.
+// the analysis has ended or was restarted: the pass is for nobody. Where a later
+// write of the owner's came first, nothing is left to renew.
 func (s *Store) Renew(ctx context.Context, l Lease, m Mark) (Job, error) {
-	v := map[string]any{":until": s.now().Add(s.LeaseDuration())}
-	job, err := s.own(ctx, l, "renew", "SET #until = :until"+m.expr(v), v, nil, nil)
+	until := s.now().Add(s.LeaseDuration())
+	v := map[string]any{":until": until}
+	job, err := s.owned(ctx, l, "renew", change{expr: "SET #until = :until" + m.expr(v), cond: ours + forward, values: v}, overtaken(until))
 	if err != nil {
 		return Job{}, err
 	}
@@ -64,6 +76,12 @@ func (s *Store) Renew(ctx context.Context, l Lease, m Mark) (Job, error) {
 	return job, nil
 }
 
+// overtaken tells a row that refused a write for its lease's end alone: a later
+// write of the same owner has set a later one.
+func overtaken(until time.Time) func(Job) bool {
+	return func(w Job) bool { return w.State == Claimed && w.Until.After(until) }
+}
+
 // Saved is a chunk that its owner has stored.
 type Saved struct {
 	Clip, Chunk int
@@ -74,8 +92,26 @@ type Saved struct {
 // Checkpoint makes a stored chunk count, extends the lease and clears the counts
 // of deaths and returns. It returns ErrLost.
 func (s *Store) Checkpoint(ctx context.Context, l Lease, c Saved, m Mark) (Job, error) {
-	v := map[string]any{":until": s.now().Add(s.LeaseDuration()), ":c": c.Checkpoint}
-	expr := "SET #until = :until, #checkpoints.#c = :c" + m.expr(v)
+	until := s.now().Add(s.LeaseDuration())
+	later := false
+	job, err := s.checkpoint(ctx, l, c, m, map[string]any{":until": until}, func(w Job) bool {
+		later = overtaken(until)(w)
+		return later
+	})
+	if err == nil && later { // the chunk counts all the same
+		return s.checkpoint(ctx, l, c, m, map[string]any{}, nil)
+	}
+	return job, err
+}
+
+// checkpoint makes the write, which extends the lease if v has its new end.
+func (s *Store) checkpoint(ctx context.Context, l Lease, c Saved, m Mark, v map[string]any, settled func(Job) bool) (Job, error) {
+	expr, cond := "SET #checkpoints.#c = :c", ours
+	if v[":until"] != nil {
+		expr, cond = expr+", #until = :until", ours+forward
+	}
+	v[":c"] = c.Checkpoint
+	expr += m.expr(v)
 	if c.Again {
 		v[":one"] = 1
 		expr += ", #redone = #redone + :one"
@@ -86,7 +122,8 @@ func (s *Store) Checkpoint(ctx context.Context, l Lease, c Saved, m Mark) (Job, 
 	if m.Begun == "" {
 		expr += " REMOVE #begun"
 	}
-	return s.own(ctx, l, "checkpoint", expr, v, map[string]string{"#c": CheckpointID(c.Clip, c.Chunk)}, nil)
+	return s.owned(ctx, l, "checkpoint", change{expr: expr, cond: cond, values: v,
+		names: map[string]string{"#c": CheckpointID(c.Clip, c.Chunk)}}, settled)
 }
 
 // Complete stores the result. The Job that it gives holds token 2 if it is

@@ -146,6 +146,28 @@ func TestRedoneCountsChunksBegunTwice(t *testing.T) {
 	}
 }
 
+// A write of the owner's that arrives after a later one, as one does whose sender
+// gave it up, leaves the lease's end where it is; a chunk counts all the same.
+func TestALateWriteDoesNotPutTheLeaseBack(t *testing.T) {
+	w := newWorld(t)
+	w.enqueue("t1")
+	l := w.claim("a").Lease()
+	w.clock.advance(time.Minute)
+	now, err := w.store.Renew(t.Context(), l, posejob.Mark{Progress: w.progress(0.5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.clock.advance(-30 * time.Second)
+	late, err := w.store.Renew(t.Context(), l, posejob.Mark{Progress: w.progress(0.2)})
+	if err != nil || !late.Until.Equal(now.Until) || late.Progress.Fraction != 0.5 {
+		t.Errorf("a late renewal: until %s, progress %v, %v; want %s and 0.5", late.Until, late.Progress.Fraction, err, now.Until)
+	}
+	late, err = w.store.Checkpoint(t.Context(), l, saved(l, 0, 0), posejob.Mark{Progress: w.progress(0.3)})
+	if err != nil || !late.Until.Equal(now.Until) || len(late.Checkpoints) != 1 {
+		t.Errorf("a late checkpoint: until %s, %d chunks, %v; want %s and 1", late.Until, len(late.Checkpoints), err, now.Until)
+	}
+}
+
 func TestLostAnswersOfTheOwner(t *testing.T) {
 	for _, what := range []string{"checkpoint", "release", "give up", "fail", "renew"} {
 		t.Run(what, func(t *testing.T) {

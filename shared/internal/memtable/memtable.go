@@ -138,6 +138,8 @@ func (e expr) term(s string) (bool, error) {
 		return compare(left, e.operand(f[2])) == 0, nil
 	case "<":
 		return compare(left, e.operand(f[2])) < 0, nil
+	case "<=":
+		return compare(left, e.operand(f[2])) <= 0, nil
 	case "BETWEEN":
 		return compare(left, e.operand(f[2])) >= 0 && compare(left, e.operand(f[4])) <= 0, nil
 	}
