@@ -127,7 +127,7 @@ func (d Deps) take(ctx context.Context, log *slog.Logger, ev events.APIGatewayV2
 // comes from another release, and must not be taken for what it is not.
 func decode(raw []byte) (names.PoseCallback, error) {
 	var in names.PoseCallback
-	if err := callback.NoTwins(raw); err != nil {
+	if err := callback.NoDuplicateMembers(raw); err != nil {
 		return in, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))

@@ -159,18 +159,18 @@ func TestRefused(t *testing.T) {
 		change func(*events.APIGatewayV2HTTPRequest)
 		want   int
 	}{
-		"AnotherKey":     {good, []byte("a key that we never had"), now, nil, 401},
-		"Old":            {good, current, now.Add(-signed.Window - 2*time.Second), nil, 401},
-		"BodyChanged":    {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { e.Body += " " }, 401},
-		"NoSignature":    {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { delete(e.Headers, "x-signature") }, 401},
-		"TwoSignatures":  {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { e.Headers["X-Signature"] = "00" }, 401},
-		"NoJSON":         {"result", current, now, nil, 400},
-		"UnknownMember":  {good[:len(good)-1] + `,"more":1}`, current, now, nil, 400},
-		"ForeignResult":  {encode(t, foreign), current, now, nil, 400},
-		"Twins":          {strings.Replace(good, `{"analysis_id":`, `{"analysis_id":"an-other","analysis_id":`, 1), current, now, nil, 400},
-		"NoFence":        {encode(t, names.PoseCallback{Run: w.Run, Result: w.result().Result}), current, now, nil, 400},
-		"RejectNoReason": {encode(t, names.PoseCallback{Run: w.Run, Fence: 1, Result: names.VerdictOut{Verdict: names.VerdictReject}}), current, now, nil, 400},
-		"BadBase64":      {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { e.IsBase64Encoded, e.Body = true, "%" }, 400},
+		"AnotherKey":      {good, []byte("a key that we never had"), now, nil, 401},
+		"Old":             {good, current, now.Add(-signed.Window - 2*time.Second), nil, 401},
+		"BodyChanged":     {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { e.Body += " " }, 401},
+		"NoSignature":     {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { delete(e.Headers, "x-signature") }, 401},
+		"TwoSignatures":   {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { e.Headers["X-Signature"] = "00" }, 401},
+		"NoJSON":          {"result", current, now, nil, 400},
+		"UnknownMember":   {good[:len(good)-1] + `,"more":1}`, current, now, nil, 400},
+		"ForeignResult":   {encode(t, foreign), current, now, nil, 400},
+		"DuplicateMember": {strings.Replace(good, `{"analysis_id":`, `{"analysis_id":"an-other","analysis_id":`, 1), current, now, nil, 400},
+		"NoFence":         {encode(t, names.PoseCallback{Run: w.Run, Result: w.result().Result}), current, now, nil, 400},
+		"RejectNoReason":  {encode(t, names.PoseCallback{Run: w.Run, Fence: 1, Result: names.VerdictOut{Verdict: names.VerdictReject}}), current, now, nil, 400},
+		"BadBase64":       {good, current, now, func(e *events.APIGatewayV2HTTPRequest) { e.IsBase64Encoded, e.Body = true, "%" }, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var change []func(*events.APIGatewayV2HTTPRequest)
