@@ -24,7 +24,6 @@ type InvokeKind string
 
 // The faults of an invocation.
 const (
-	InvokeOK      InvokeKind = ""
 	InvokeRefused InvokeKind = "invoke_throttled"      // the function is not started
 	InvokeTimeout InvokeKind = "invoke_client_timeout" // the caller gives up; the original runs on
 	InvokeUnknown InvokeKind = "invoke_answer_lost"    // the caller never sees the answer

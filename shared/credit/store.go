@@ -20,13 +20,8 @@ import (
 	"fastbowlinglab/shared/txn"
 )
 
-// Errors of a Store.
-var (
-	// ErrKeyReused says that the key has been used for another request.
-	ErrKeyReused = errors.New("idempotency key used before for another request")
-	// ErrInsufficient says that the balance does not suffice.
-	ErrInsufficient = errors.New("not enough credits")
-)
+// ErrKeyReused says that the key has been used for another request.
+var ErrKeyReused = errors.New("idempotency key used before for another request")
 
 // DB is what a Store needs of DynamoDB.
 type DB interface {

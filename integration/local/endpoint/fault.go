@@ -28,9 +28,6 @@ func (k Kind) String() string {
 	return [...]string{"none", "not done", "lost", "late", "twice", "throttled", "conflict", "denied"}[k]
 }
 
-// Kinds lists every fault that may happen by itself; Denied is a decision.
-func Kinds() []Kind { return []Kind{NotDone, Lost, Late, Twice, Throttled, Conflict} }
-
 // Fault is a decision of Intercept.
 type Fault struct {
 	Kind  Kind
