@@ -9,7 +9,7 @@ import (
 )
 
 // libraries are the packages that a stranger could take.
-var libraries = []string{"effect", "lease", "budget", "bedrock", "internal/memtable"}
+var libraries = []string{"effect", "lease", "budget", "bedrock", "lambdacall", "awspost", "internal/memtable"}
 
 // productWords are words of this product.
 var productWords = regexp.MustCompile(`(?i)\b(analys[ie]s|athletes?|bowl\w*|cricket|fastbowlinglab|clips?|poses?|posejob|credits?|refunds?|footage|keypoints?|deliver(y|ed|ies))\b`)

@@ -114,9 +114,9 @@ func (c Client) request(ctx context.Context, path, rawPath string, body []byte) 
 	return req, ctx.Err()
 }
 
-// Error reads an error answer, into the shapes that awserr knows. Its code stands in a header or in the body, in
-// either case with decoration: "ThrottlingException:http://..." and
-// "com.amazon.bedrock#ThrottlingException".
+// Error reads an error answer into the shapes that awserr knows. Its code stands
+// in a header or in the body, in either case with decoration:
+// "ThrottlingException:http://..." and "com.amazon.bedrock#ThrottlingException".
 func Error(resp *http.Response, body []byte) error {
 	var b struct {
 		Type    string `json:"__type"`

@@ -115,9 +115,9 @@ func (w Worker) now() time.Time {
 const leaving = 15 * time.Second
 
 // Batch works on the ids of a batch for as long as ctx allows and gives what the
-// rows say then. all is what every item's order has in common. Counts.Missing is what is left, for another call. Errors:
-// batchrun.ErrBusy, when another worker has the batch; fault.Conceded, when the
-// run has ended or lost its lease.
+// rows say then. all is what every item's order has in common. Counts.Missing is
+// what is left, for another call. Errors: batchrun.ErrBusy, when another worker has
+// the batch; fault.Conceded, when the run has ended or lost its lease.
 func (w Worker) Batch(ctx context.Context, all Order, key string, ids []string) (batchrun.Counts, error) {
 	r := all.Run
 	until, ok := ctx.Deadline()
