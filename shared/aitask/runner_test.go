@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/effect"
 	"fastbowlinglab/shared/fault"
-	"fastbowlinglab/shared/internal/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/usage"

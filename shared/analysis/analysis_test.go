@@ -10,7 +10,7 @@ import (
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/budget"
-	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 )
 

@@ -11,7 +11,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/txn"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/txn"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/effect"
-	"fastbowlinglab/shared/internal/dynamotest"
 	"fastbowlinglab/shared/names"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/effect"
-	"fastbowlinglab/shared/internal/dynamotest"
 	"fastbowlinglab/shared/internal/memtable"
 	"fastbowlinglab/shared/names"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
 	ecstypes "github.com/aws/aws-sdk-go-v2/service/ecs/types"
 
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/fleet"
-	"fastbowlinglab/shared/internal/dynamotest"
 	"fastbowlinglab/shared/names"
 )
 

@@ -21,7 +21,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"fastbowlinglab/shared/analysis"
-	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/reason"

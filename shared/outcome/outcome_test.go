@@ -11,7 +11,7 @@ import (
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/outcome"

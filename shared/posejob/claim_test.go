@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/fault"
-	"fastbowlinglab/shared/internal/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/posejob"
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/fault"
-	"fastbowlinglab/shared/internal/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/posejob"
 )

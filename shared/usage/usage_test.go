@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"fastbowlinglab/shared/internal/dynamotest"
+	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/usage"

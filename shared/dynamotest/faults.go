@@ -52,7 +52,7 @@ func (f *Faults) Calls(operation string) int {
 	return f.calls[operation]
 }
 
-// Client makes a client whose requests pass through f.
+// Faulty makes a client whose requests pass through f.
 func (s *Server) Faulty(f *Faults) *dynamodb.Client {
 	return s.Client(func(o *dynamodb.Options) { o.HTTPClient = f })
 }
