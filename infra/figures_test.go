@@ -3,6 +3,7 @@ package infra
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"fastbowlinglab/shared/names"
@@ -77,6 +78,24 @@ func checkService(t reporter) {
 	check(t, "task", task, `"4096"`, "Memory")
 	check(t, "task", task, `110`, "ContainerDefinitions", 0, "StopTimeout")
 	check(t, "task", task, `8080`, "ContainerDefinitions", 0, "PortMappings", 0, "ContainerPort")
+	checkScratch(t, task)
+}
+
+// checkScratch: nothing but the scratch folder can be written, and that can, by the
+// image's user: shared/media keeps the pictures of a clip there for its next reader,
+// and would silently decode everything twice. It is a disk, not the task's memory.
+func checkScratch(t reporter, task map[string]any) {
+	check(t, "task", task, `true`, "ContainerDefinitions", 0, "ReadonlyRootFilesystem")
+	check(t, "task", task, `[{"ContainerPath":"/tmp","ReadOnly":false,"SourceVolume":"scratch"}]`, "ContainerDefinitions", 0, "MountPoints")
+	check(t, "task", task, `[{"Name":"scratch"}]`, "Volumes")
+	image, err := os.ReadFile("../functions/poseworker/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, worker, _ := strings.Cut(string(image), "FROM base AS worker")
+	if !strings.Contains(worker, "\nVOLUME /tmp\n") {
+		t.Error("the worker's image declares no VOLUME /tmp: Fargate would mount it as root's own")
+	}
 }
 
 func checkQueues(t reporter) {

@@ -70,13 +70,13 @@ func (f *PoseFleet) task(s Settings, d *Data, api *API) {
 	})
 	env := environment(s, d)
 	env[names.EnvAPIURL] = api.HTTP.ApiEndpoint()
-	f.Task.AddContainer(jsii.String("worker"), &awsecs.ContainerDefinitionOptions{
+	worker := f.Task.AddContainer(jsii.String("worker"), &awsecs.ContainerDefinitionOptions{
 		Image: awsecs.ContainerImage_FromAsset(jsii.String(s.Image), &awsecs.AssetImageProps{
 			Platform: awsecrassets.Platform_LINUX_AMD64(), Target: jsii.String("worker"),
 		}),
 		Environment:            only(env, names.WorkerEnv()),
 		StopTimeout:            duration(names.StopGrace),
-		ReadonlyRootFilesystem: jsii.Bool(true), // nothing is written but to S3: pictures and weights stay in memory
+		ReadonlyRootFilesystem: jsii.Bool(true), // but for the scratch folder below
 		PortMappings:           &[]*awsecs.PortMapping{{ContainerPort: jsii.Number(names.WorkerPort)}},
 		Logging: awsecs.LogDrivers_AwsLogs(&awsecs.AwsLogDriverProps{
 			StreamPrefix: jsii.String("worker"),
@@ -86,7 +86,14 @@ func (f *PoseFleet) task(s Settings, d *Data, api *API) {
 			}),
 		}),
 	})
+	// A clip's pictures are kept for its next reader (shared/media), 512 MiB a pass at
+	// most, on the 20 GiB of disk that come with the task and end with it.
+	f.Task.AddVolume(&awsecs.Volume{Name: jsii.String(scratch)})
+	worker.AddMountPoints(&awsecs.MountPoint{ContainerPath: jsii.String("/tmp"), ReadOnly: jsii.Bool(false), SourceVolume: jsii.String(scratch)})
 }
+
+// scratch is the volume behind the worker's TMPDIR.
+const scratch = "scratch"
 
 // explain gives cdk-nag the reasons of what it finds.
 func (f *PoseFleet) explain(cluster awsecs.Cluster) {

@@ -325,6 +325,10 @@ func TestEraseSendsNoNotice(t *testing.T) {
 	}
 	w.s3.fails = 1000 // the pass gets no further than the ends
 	_, _ = erase.New(w.deps).Invoke(t.Context(), []byte(`{}`))
+	// What was delivered before owes its notice still: whoever sends it finds no address.
+	if row, err := w.deps.Life.Get(t.Context(), ids[3]); err != nil || row.Status != analysis.Ready || row.Email != "" || row.AthleteName != "" || row.Push {
+		t.Errorf("delivered: %+v, %v", row, err)
+	}
 	for i, id := range ids[:3] { // the fourth was delivered before
 		row, err := w.deps.Life.Get(t.Context(), id)
 		if err != nil || row.Email != "" || row.AthleteName != "" || row.Notes != "" || !row.Status.Ended() {

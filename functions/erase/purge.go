@@ -30,17 +30,17 @@ type Objects struct {
 }
 
 // end ends an analysis that is open, with its refund, after taking out of its
-// row what a notice would need: somebody who asked to be forgotten gets no mail.
-// It returns the row as it ended.
+// row what a notice would need: somebody who asked to be forgotten gets no mail,
+// nor one that a delivery or a revision still owes. It returns the row as it ended.
 func (d Deps) end(ctx context.Context, id string) (analysis.Row, error) {
 	row, err := d.Life.Get(ctx, id)
 	if errors.Is(err, analysis.ErrNotFound) { // the index lags behind
 		return row, nil
 	}
-	if err != nil || row.Status.Ended() {
+	if err != nil {
 		return row, err
 	}
-	if err := d.Life.Scrub(ctx, id); err != nil {
+	if err := d.Life.Scrub(ctx, id); err != nil || row.Status.Ended() {
 		return row, err
 	}
 	by := names.FnErase + "#" + id

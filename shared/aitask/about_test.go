@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
 )
@@ -54,5 +55,20 @@ func TestSuits(t *testing.T) {
 	a, b := About(kneeOf(141)), About(kneeOf(152))
 	if a == b || !Suits(a, a) || Suits(a, b) || !Suits("", b) {
 		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// A run that was restarted while it was slow meets the answer of the attempt that
+// came after it: it asks for nothing of its own, which nobody would read.
+func TestAnOvertakenAttemptPaysForNothing(t *testing.T) {
+	w := newWorld(t, good)
+	w.run.Attempt = 2
+	if _, err := w.runner().Run(t.Context(), w.run, Findings, Input{Result: kneeOf(152)}); err != nil {
+		t.Fatal(err)
+	}
+	w.run.Attempt = 1
+	out, err := w.runner().Run(t.Context(), w.run, Findings, Input{Result: kneeOf(141)})
+	if fault.NameOf(err) != fault.Conceded || w.provider.calls.Load() != 1 {
+		t.Errorf("%+v, %v after %d calls; want %s after one", out, err, w.provider.calls.Load(), fault.Conceded)
 	}
 }

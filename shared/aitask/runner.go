@@ -52,7 +52,8 @@ type Runner struct {
 type outcome struct {
 	Key      string        `json:"key,omitempty"`
 	Author   *Author       `json:"author,omitempty"`
-	About    string        `json:"about,omitempty"` // what a text is about, by About
+	About    string        `json:"about,omitempty"`   // what a text is about, by About
+	Attempt  int           `json:"attempt,omitempty"` // that asked for it; 0 from a release before
 	Precheck *PrecheckText `json:"precheck,omitempty"`
 	Tags     *TagsText     `json:"tags,omitempty"`
 	Fault    fault.Name    `json:"fault,omitempty"`
@@ -71,6 +72,9 @@ func (r *Runner) Run(ctx context.Context, run names.Run, t Task, in Input) (name
 func (r *Runner) text(ctx context.Context, run names.Run, t Task, revision string, in Input) (names.TextOut, error) {
 	o, err := r.once(ctx, run, t, revision, in)
 	if about := About(in.Result); err == nil && !Suits(o.About, about) {
+		if o.Attempt > run.Attempt { // what this one would pay for, nobody would read
+			return names.TextOut{}, fault.New(fault.Conceded, "%s of %s: attempt %d has it, this is %d", t, run.AnalysisID, o.Attempt, run.Attempt)
+		}
 		// Never the old words beside new numbers: this answer is for an attempt
 		// that measured something else.
 		slog.WarnContext(ctx, "recorded answer is about other numbers", "analysis_id", run.AnalysisID, "attempt", run.Attempt, "task", t)
@@ -225,7 +229,7 @@ func (r *Runner) call(ctx context.Context, run names.Run, spec Spec, ch choice, 
 	if err := r.store(ctx, key, doc); err != nil {
 		return nil, fault.Wrap(fault.Transient, err, "store the answer of %s", spec.Task)
 	}
-	return json.Marshal(outcome{Key: key, Author: &a, About: doc.About})
+	return json.Marshal(outcome{Key: key, Author: &a, About: doc.About, Attempt: run.Attempt})
 }
 
 // send makes the call in nine tenths of the time that is left, at most 5 s less

@@ -21,7 +21,7 @@ func (s Store) Scrub(ctx context.Context, id string) error {
 		map[string]ddb.AttributeValue{":none": text(""), ":now": stamp.Value(s.now())})
 	if errors.Is(err, ErrMoved) { // a row of an earlier release, without consent_by
 		_, err = s.change(ctx, id, "SET athlete_name = :none, swept_at = if_not_exists(swept_at, :now) REMOVE email, notes, push",
-			"attribute_not_exists(consent_by)", nil, map[string]ddb.AttributeValue{":none": text(""), ":now": stamp.Value(s.now())})
+			"attribute_exists(analysis_id) AND attribute_not_exists(consent_by)", nil, map[string]ddb.AttributeValue{":none": text(""), ":now": stamp.Value(s.now())})
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrMoved) {
 		return fmt.Errorf("scrub analysis %s: %w", id, err)

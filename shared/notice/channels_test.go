@@ -114,6 +114,32 @@ func TestUnwantedMail(t *testing.T) {
 	}
 }
 
+// Nobody is told on any channel of an analysis that was scrubbed since: its athlete
+// asked to be forgotten.
+func TestScrubbedIsToldNothing(t *testing.T) {
+	w := newWorld(t)
+	p := &topic{}
+	w.Push, w.Topic = p, "arn:topic"
+	all := w.pushed("an-1")
+	life := analysis.Store{DB: w.server.Client(), Analyses: names.Analyses.Name}
+	if err := life.Scrub(t.Context(), "an-1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range all {
+		if err := w.Send(t.Context(), "an-1", n.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for ch, n := range w.states("an-1") {
+		if n.State != notice.NotDue || n.Unsent != "" {
+			t.Errorf("%s: %+v", ch, n)
+		}
+	}
+	if len(p.published) != 0 || len(w.mail.accepted) != 0 {
+		t.Errorf("%d events and %d mails, want none", len(p.published), len(w.mail.accepted))
+	}
+}
+
 type down struct{}
 
 func (down) Channels(context.Context, string) (athlete.Channels, error) {

@@ -141,7 +141,7 @@ type refusal struct {
 // unwanted looks at what the athlete chose and whether the address may be
 // written to. It is asked before every try: what was chosen since counts.
 func (s Sender) unwanted(ctx context.Context, r analysis.Row, ch Channel) (refusal, error) {
-	if ch == Email && r.Email == "" { // it was removed after the notice was written
+	if ch == Email && r.Email == "" || ch == Push && !r.Push { // removed after the notice was written
 		return refusal{NotDue, "no address"}, nil
 	}
 	if s.People == nil {
