@@ -219,7 +219,7 @@ func (w Worker) make(ctx context.Context, it batchrun.Item, all Order) (batchrun
 	switch {
 	case err == nil:
 		it.Key, it.Hash = made.Key, made.Hash
-	case conceded(err): // refused by a condition: it was not done, and no other item will be
+	case fault.NameOf(err) == fault.Conceded: // refused by a condition: it was not done, and no other item will be
 		it.Until = time.Time{}
 		_, lost := w.Items.Settle(ctx, it, batchrun.Free)
 		return it, errors.Join(err, ignore(lost, batchrun.ErrTaken))
@@ -229,8 +229,8 @@ func (w Worker) make(ctx context.Context, it batchrun.Item, all Order) (batchrun
 		if errors.As(err, &late) {
 			it.Until = late.until
 		}
-	case final(err):
-		state, it.Detail = batchrun.Failed, clip(err.Error())
+	case Decided(err):
+		state, it.Detail = batchrun.Failed, batchrun.Detail(err)
 	default: // the claim runs out: it may have happened
 		slog.WarnContext(ctx, "outcome unknown", "analysis_id", it.ID, "detail", err.Error())
 		return it, nil
@@ -258,24 +258,9 @@ func (w Worker) call(ctx context.Context, o Order) (Made, error) {
 	return w.Work.Do(ctx, o)
 }
 
-// final reports whether err is one that is named as such; an error without a
-// name may be a lost answer.
-func final(err error) bool {
+// Decided reports whether err is an answer that stands, however often the same is
+// asked again; an error without a name may be a lost answer.
+func Decided(err error) bool {
 	var f *fault.Error
 	return errors.As(err, &f) && (f.Name == fault.Permanent || f.Name == fault.ModelNoAnswer || f.Name == fault.OutcomeUnknown)
-}
-
-// conceded reports whether err says that the run may write no more.
-func conceded(err error) bool {
-	var f *fault.Error
-	return errors.As(err, &f) && f.Name == fault.Conceded
-}
-
-// clip bounds what a row says of a failure.
-func clip(s string) string {
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "..."
 }

@@ -56,8 +56,8 @@ const TakeAgain = 20 * time.Second
 func WorkerLease(effect string) time.Duration { return names.ItemTimeOf(effect) + 30*time.Second }
 
 // Take gives the batch of a run to a worker until a time; asked again by the same
-// worker, until later. It is no progress. Errors: ErrBusy,
-// with the row; fault.Conceded. A batch that has ended is returned as it is.
+// worker, until later. It is no progress. Errors: ErrBusy, with the row;
+// fault.Conceded. A batch that has ended is returned as it is.
 func (s Store) Take(ctx context.Context, r Run, key, owner string, until time.Time) (Batch, error) {
 	expr := "SET #s = :open, #w = :owner, #u = :until, begun_at = if_not_exists(begun_at, :now)"
 	cond := "attribute_not_exists(#s) OR (#s = :open AND (attribute_not_exists(#w) OR (#w = :owner AND #u <= :until) OR #u < :free))"

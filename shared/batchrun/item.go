@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -43,6 +44,18 @@ type Item struct {
 
 // Final reports whether the item's state can change no more.
 func (i Item) Final() bool { return i.State == Done || i.State == Failed || i.State == Unknown }
+
+// maxDetail bounds what a row says of a failure, in bytes.
+const maxDetail = 300
+
+// Detail is what a row says of an error.
+func Detail(err error) string {
+	s := err.Error()
+	if len(s) > maxDetail {
+		s = strings.ToValidUTF8(s[:maxDetail], "") + "..." // a character may have been cut
+	}
+	return s
+}
 
 // Ran reports whether the item's claim ran out without an answer.
 func (i Item) Ran(now time.Time) bool {
@@ -171,8 +184,8 @@ func (s Items) Claim(ctx context.Context, r Run, seen Item, owner string, until 
 func (i Item) Waits(now time.Time) bool { return i.State == Free && now.Before(i.Until) }
 
 // Settle records how an item ended, or gives its claim back (Free, from it.Until
-// on), if the claim is still it.Owner's. It is not conditional on the run: what was done is true
-// whoever has the effect by now. Errors: ErrTaken with the row.
+// on), if the claim is still it.Owner's. It is not conditional on the run: what was
+// done is true whoever has the effect by now. Errors: ErrTaken with the row.
 func (s Items) Settle(ctx context.Context, it Item, state string) (Item, error) {
 	if state != Free {
 		it.DoneAt = s.now().UTC().Truncate(time.Millisecond)

@@ -27,18 +27,12 @@ type Failed struct {
 	At         time.Time  `dynamodbav:"written_at"`
 }
 
-// maxDetail bounds what a row says of a failure, in bytes.
-const maxDetail = 300
-
 // Fail records, under the run's guards, that an analysis cannot be tagged. It is
 // counted for the alarm when it is first recorded; one that is recorded stays as
 // it is. Errors: fault.Conceded.
 func (s Rows) Fail(ctx context.Context, r batchrun.Run, day, id, version string, why error) error {
 	f := Failed{Day: day, Item: tags.PartFailed + id + "#" + version, AnalysisID: id, Version: version, Error: fault.NameOf(why),
-		Detail: why.Error(), By: r.ID, At: s.now().UTC().Truncate(time.Millisecond)}
-	if len(f.Detail) > maxDetail {
-		f.Detail = f.Detail[:maxDetail] + "..."
-	}
+		Detail: batchrun.Detail(why), By: r.ID, At: s.now().UTC().Truncate(time.Millisecond)}
 	item, err := stamp.MarshalMap(f)
 	if err != nil {
 		return fault.Wrap(fault.Permanent, err, "encode the failure of %s", id)

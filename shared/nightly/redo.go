@@ -3,7 +3,6 @@ package nightly
 import (
 	"context"
 	"errors"
-	"time"
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/awserr"
@@ -42,7 +41,7 @@ func (d Redo) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
 	if err != nil {
 		return backfill.Made{}, err
 	}
-	r, err := NewRow(row.EndedAt.UTC().Format(time.DateOnly), id, version, o.Run.ID, tags)
+	r, err := NewRow(row.Day(), id, version, o.Run.ID, tags)
 	if err != nil {
 		return backfill.Made{}, fault.Wrap(fault.Permanent, err, "tag %s", id)
 	}

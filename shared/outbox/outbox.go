@@ -1,14 +1,7 @@
 // Package outbox is the rows of what an athlete is told, one row for each
 // analysis, kind and channel, written in the transaction that ends the analysis
-// or adds a revision, and sent afterwards, by package notice.
-//
-//	owed -> claimed -> sent | refused | unknown, and claimed -> owed
-//
-// The mail service has no idempotency key, so a mail that may have left is never
-// sent again: a claim that ran out, or a request whose answer was lost, makes the
-// notice unknown, which is counted and alarmed. The status API shows the end in
-// any case. A claim goes back to owed only when the service said that it sent
-// nothing.
+// or adds a revision, and sent afterwards, by package notice, which says how a
+// row's state goes on.
 //
 // An analysis without an address has one notice too, on the channel "none": it
 // says that nobody had to be told, and is never sent.
@@ -56,7 +49,7 @@ const UnsentMark = "1"
 type Notice struct {
 	AnalysisID string    `dynamodbav:"analysis_id"`
 	ID         string    `dynamodbav:"notice"` // kind#channel
-	Kind       string    `dynamodbav:"kind"`   // the end it tells of
+	Kind       string    `dynamodbav:"kind"`   // the end, or the revision, it tells of
 	Channel    Channel   `dynamodbav:"channel"`
 	State      State     `dynamodbav:"state"`
 	Unsent     string    `dynamodbav:"unsent,omitempty"`

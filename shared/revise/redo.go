@@ -74,11 +74,7 @@ func (d Redo) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
 
 // open marks what is no final answer as something that may be asked for again.
 func open(err error) error {
-	var f *fault.Error
-	switch {
-	case err == nil, errors.Is(err, backfill.ErrNotSent):
-		return err
-	case errors.As(err, &f) && (f.Name == fault.Permanent || f.Name == fault.ModelNoAnswer || f.Name == fault.OutcomeUnknown || f.Name == fault.Conceded):
+	if err == nil || errors.Is(err, backfill.ErrNotSent) || backfill.Decided(err) || fault.NameOf(err) == fault.Conceded {
 		return err
 	}
 	return backfill.NotSent(err)
