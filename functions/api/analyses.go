@@ -69,7 +69,7 @@ func (d Deps) create(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := d.admit(ctx, analysis.ID(r.Athlete, key)); err != nil {
+	if err := d.admit(ctx, r.Athlete, analysis.ID(r.Athlete, key)); err != nil {
 		return answer{}, err
 	}
 	row, _, err := d.Life.Create(ctx, r.Athlete, key, sub)

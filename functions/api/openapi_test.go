@@ -45,7 +45,7 @@ const (
 
 var operations = map[string]operation{
 	"POST /v1/analyses": {summary: "Reserve a credit for an analysis and get an upload form for each clip. Repeated with the same key and body it returns the same analysis, however late, with its status of now.",
-		in: createIn{}, out: created{}, status: 201, key: keyNeeded, problems: "no_credit validation_failed idempotency_key_reused intake_closed athlete_erased"},
+		in: createIn{}, out: created{}, status: 201, key: keyNeeded, problems: "no_credit validation_failed idempotency_key_reused intake_closed too_many_given_back athlete_erased"},
 	"GET /v1/analyses": {summary: "List the caller's analyses, newest first.", out: listOut{}, status: 200, query: []string{"limit", "cursor"}, tag304: true},
 	"GET /v1/analyses/{analysis_id}": {summary: "Status with stage, progress and estimate; made for polling with If-None-Match.",
 		out: view{}, status: 200, tag304: true, problems: "analysis_not_found"},
@@ -56,7 +56,7 @@ var operations = map[string]operation{
 	"POST /v1/analyses/{analysis_id}/cancel": {summary: "End an analysis that no worker has claimed, with a refund.", out: standing{}, status: 200, key: keyAllowed,
 		problems: "analysis_not_found analysis_running analysis_ended athlete_erased validation_failed"},
 	"POST /v1/analyses/{analysis_id}/rerun": {summary: "Analyse the same clips once more, as a new analysis with its own credit.", out: created{}, status: 201, key: keyNeeded,
-		problems: "analysis_not_found analysis_running clips_gone no_credit intake_closed athlete_erased validation_failed"},
+		problems: "analysis_not_found analysis_running clips_gone no_credit intake_closed too_many_given_back athlete_erased validation_failed"},
 	"GET /v1/analyses/{analysis_id}/report": {summary: "Links to the report and its pictures, signed now, good for minutes: the newest one, with its number, and each that there is. Revision 0 was delivered; a later one stands beside it and is free.", out: reportOut{}, status: 200,
 		problems: "analysis_not_found report_not_ready no_report"},
 	"GET /v1/credits":   {summary: "Balance and history, newest first.", out: creditsOut{}, status: 200, query: []string{"limit", "cursor"}, tag304: true},

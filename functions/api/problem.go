@@ -101,8 +101,11 @@ func problemResponse(p problem) events.APIGatewayV2HTTPResponse {
 		b = []byte(`{"status":500,"code":"internal"}`)
 	}
 	h := map[string]string{"Content-Type": "application/problem+json", "Cache-Control": "no-store"}
-	if p.Status == http.StatusServiceUnavailable {
+	switch p.Status {
+	case http.StatusServiceUnavailable:
 		h["Retry-After"] = "1"
+	case http.StatusTooManyRequests:
+		h["Retry-After"] = "3600"
 	}
 	return events.APIGatewayV2HTTPResponse{StatusCode: p.Status, Headers: h, Body: string(b)}
 }

@@ -23,7 +23,7 @@ func (d Deps) rerun(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := d.admit(ctx, analysis.RerunID(r.Athlete, key, of.AnalysisID)); err != nil {
+	if err := d.admit(ctx, r.Athlete, analysis.RerunID(r.Athlete, key, of.AnalysisID)); err != nil {
 		return answer{}, err
 	}
 	row, _, err := d.Life.Rerun(ctx, d.Objects, d.Bucket, key, of)

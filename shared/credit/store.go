@@ -94,6 +94,37 @@ func (s Store) Read(ctx context.Context, athleteID string) (Ledger, error) {
 	return l, nil
 }
 
+// GivenBack counts an athlete's refunds since a time, of which the reason counts.
+func (s Store) GivenBack(ctx context.Context, athleteID string, since time.Time, counts func(reason string) bool) (n int, err error) {
+	yes, cond, filter := true, "athlete_id = :athlete AND begins_with(entry, :refund)", "#at >= :since"
+	in := &dynamodb.QueryInput{TableName: &s.Credits, KeyConditionExpression: &cond, FilterExpression: &filter, ConsistentRead: &yes,
+		ExpressionAttributeNames: map[string]string{"#at": "at"},
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":athlete": text(athleteID), ":refund": text(name(KindRefund, "")),
+			":since": stamp.Value(since)}}
+	for {
+		var out *dynamodb.QueryOutput
+		err := s.Retry.Do(ctx, func() (err error) {
+			out, err = s.DB.Query(ctx, in)
+			return err
+		})
+		if err != nil {
+			return 0, fmt.Errorf("count the refunds of %s: %w", athleteID, err)
+		}
+		for _, it := range out.Items {
+			var e Entry
+			if err := attributevalue.UnmarshalMap(it, &e); err != nil {
+				return 0, fmt.Errorf("decode an entry: %w", err)
+			}
+			if counts(e.Reason) {
+				n++
+			}
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
+			return n, nil
+		}
+	}
+}
+
 func (l *Ledger) add(items []map[string]ddb.AttributeValue) error {
 	for _, it := range items {
 		var e struct {

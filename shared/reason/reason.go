@@ -84,3 +84,14 @@ func (c Code) Sentence() string {
 
 // Media reports whether the code blames the file and not the action in it.
 func (c Code) Media() bool { return len(c) > 6 && c[:6] == "media_" }
+
+// Ours reports whether an analysis that ended so did for a fault of ours, or of
+// somebody whom we depend on. Of a code that is not known nobody is blamed.
+func (c Code) Ours() bool {
+	switch c {
+	case DeadlinePassed, Stopped, StageFailed, PoseFailed, ModelUnavailable, ModelNoAnswer, OutcomeUnknown:
+		return true
+	}
+	_, known := sentences[c]
+	return !known
+}
