@@ -259,7 +259,7 @@ func (c *campaign) seedOf(subject string) uint64 {
 	return c.cfg.Seed
 }
 
-func (c *campaign) notices(ctx context.Context, id string) (out []notice.Notice, err error) {
+func (c *campaign) notices(ctx context.Context, id string) ([]notice.Notice, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -267,14 +267,7 @@ func (c *campaign) notices(ctx context.Context, id string) (out []notice.Notice,
 	if err != nil {
 		return nil, err
 	}
-	for _, it := range all {
-		n, err := notice.Decode(it)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, nil
+	return promises.ReadNotices(all)
 }
 
 func (c *campaign) item(ctx context.Context, t names.Table, key map[string]ddb.AttributeValue) (map[string]ddb.AttributeValue, error) {

@@ -3,6 +3,7 @@ package faults
 import (
 	"encoding/json"
 
+	"fastbowlinglab/integration/promises"
 	"fastbowlinglab/integration/virtual"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
@@ -58,13 +59,5 @@ func notices(c *virtual.Cloud, id string) ([]notice.Notice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []notice.Notice
-	for _, it := range all {
-		n, err := notice.Decode(it)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, nil
+	return promises.ReadNotices(all)
 }

@@ -3,6 +3,8 @@ package promises
 import (
 	"time"
 
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
@@ -16,6 +18,18 @@ type Left struct {
 	Notices []notice.Notice
 	Mails   int            // that tell of the end that stands
 	Wins    []names.EndOut // answers of functions that said that they had ended it
+}
+
+// ReadNotices decodes the notices of one analysis.
+func ReadNotices(items []map[string]ddb.AttributeValue) (out []notice.Notice, err error) {
+	for _, it := range items {
+		n, err := notice.Decode(it)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // Check looks at one analysis: I2, I4, I8, I9.
