@@ -3,13 +3,17 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/retry"
 )
 
@@ -66,16 +70,24 @@ func (d Deps) files(ctx context.Context, prefix string, limit int) (all []file, 
 // phaseOrder is the order of a delivery's instants.
 var phaseOrder = []string{"run_up", "back_foot_contact", "front_foot_contact", "release", "follow_through"}
 
-// pictures finds the key frames beside a pose pass's result. They are kept for
-// names.WorkLifecycle; afterwards there are none.
-func (d Deps) pictures(ctx context.Context, resultKey string) ([]picture, error) {
+// pictures finds the key frames of the newest report: those that the pose pass
+// left beside its result, and of a result that was measured again those that it
+// still names. They are kept for names.WorkLifecycle; afterwards there are none.
+func (d Deps) pictures(ctx context.Context, row analysis.Row) ([]picture, error) {
 	out := []picture{}
-	if resultKey == "" {
+	if row.ResultKey == "" {
 		return out, nil
 	}
-	files, _, err := d.files(ctx, path.Dir(resultKey)+"/frame-", maxFiles)
+	files, _, err := d.files(ctx, path.Dir(row.ResultKey)+"/frame-", maxFiles)
 	if err != nil {
 		return nil, err
+	}
+	if newest := row.Newest().ResultKey; newest != row.ResultKey {
+		shown, err := d.framesOf(ctx, newest)
+		if err != nil {
+			return nil, err
+		}
+		files = slices.DeleteFunc(files, func(f file) bool { return !shown[f.Name] })
 	}
 	for _, f := range files {
 		var p picture
@@ -90,4 +102,47 @@ func (d Deps) pictures(ctx context.Context, resultKey string) ([]picture, error)
 		return cmp.Or(cmp.Compare(a.Clip, b.Clip), cmp.Compare(slices.Index(phaseOrder, a.Phase), slices.Index(phaseOrder, b.Phase)))
 	})
 	return out, nil
+}
+
+// maxResult bounds a pose result, in bytes, as its reader does.
+const maxResult = 16 << 20
+
+// framesOf reads which key frames a pose result names; none when it is gone.
+func (d Deps) framesOf(ctx context.Context, key string) (map[string]bool, error) {
+	shown := map[string]bool{}
+	if key == "" {
+		return shown, nil
+	}
+	var b []byte
+	err := retry.Policy{}.Do(ctx, func() error {
+		out, err := d.Objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &d.Bucket, Key: &key})
+		if err != nil {
+			return err
+		}
+		defer out.Body.Close()
+		b, err = io.ReadAll(io.LimitReader(out.Body, maxResult))
+		return err
+	})
+	if awserr.KindOf(err) == awserr.NotFound {
+		return shown, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	var result struct {
+		Clips []struct {
+			Phases []struct {
+				FrameKey string `json:"frame_key"`
+			} `json:"phases"`
+		} `json:"clips"`
+	}
+	if err := json.Unmarshal(b, &result); err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	for _, c := range result.Clips {
+		for _, p := range c.Phases {
+			shown[p.FrameKey] = true
+		}
+	}
+	return shown, nil
 }

@@ -63,7 +63,7 @@ func (d Deps) report(ctx context.Context, r request) (answer, error) {
 		out.Revisions = append(out.Revisions, r)
 		out.PDF, out.JSON = r.PDF, r.JSON // the newest comes last
 	}
-	if out.Pictures, err = d.pictures(ctx, newest.ResultKey); err != nil {
+	if out.Pictures, err = d.pictures(ctx, row); err != nil {
 		return answer{}, err
 	}
 	return answer{Status: http.StatusOK, Body: out}, nil
