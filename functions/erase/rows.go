@@ -40,32 +40,27 @@ type Rows struct {
 
 // remove deletes an analysis's pose job, notices and tags.
 func (t Rows) remove(ctx context.Context, h erasure.Held) (n int64, err error) {
-	keys := []struct {
+	type row struct {
 		table string
 		key   map[string]ddb.AttributeValue
-	}{{t.PoseJobs, analysis.Key(h.ID)}} // the same key as the analysis's
+	}
+	rows := []row{{t.PoseJobs, analysis.Key(h.ID)}} // the same key as the analysis's
 	told, err := notice.List(ctx, t.DB, t.Notices, h.ID)
 	if err != nil {
 		return 0, err
 	}
 	for _, no := range told {
-		keys = append(keys, struct {
-			table string
-			key   map[string]ddb.AttributeValue
-		}{t.Notices, notice.Key(h.ID, no.ID)})
+		rows = append(rows, row{t.Notices, notice.Key(h.ID, no.ID)})
 	}
 	marks, err := tags.KeysOf(ctx, t.DB, t.Tags, h.Day, h.ID)
 	if err != nil {
 		return 0, err
 	}
 	for _, k := range marks {
-		keys = append(keys, struct {
-			table string
-			key   map[string]ddb.AttributeValue
-		}{t.Tags, k})
+		rows = append(rows, row{t.Tags, k})
 	}
-	for _, k := range keys {
-		gone, err := t.drop(ctx, k.table, k.key)
+	for _, r := range rows {
+		gone, err := t.drop(ctx, r.table, r.key)
 		if err != nil {
 			return n, err
 		}

@@ -14,9 +14,9 @@ const (
 	FnOperator = "operator"
 )
 
-// Tags holds, for each UTC day of delivery, the tags of its analyses and the
-// nightly job's checkpoints. Item is "row#" or "done#", the analysis id, "#" and
-// the tags' version.
+// Tags holds, for each UTC day of delivery, the tags of its analyses, the nightly
+// job's checkpoints and what it could not tag. Item is "row#", "done#" or
+// "failed#", the analysis id, "#" and the tags' version.
 var Tags = Table{Name: Prefix + "tags", Env: "TABLE_TAGS", PartitionKey: "day", SortKey: "item"}
 
 // Runs holds the runs of nightly and backfill with their batches, and, by effect
