@@ -37,12 +37,12 @@ type kept struct {
 	failed        error    // why they are no use
 }
 
-// pixelFormat is a planar format of ffmpeg, with the bytes of a sample and by how
-// many times the two planes of colour are smaller each way.
+// pixelFormat is a planar format of ffmpeg, with the bytes of a sample and the
+// chroma subsampling: by how many times the two planes of colour are smaller.
 type pixelFormat struct {
-	name          string
-	bytes         int64
-	small, small2 int // across, down
+	name       string
+	bytes      int64
+	subX, subY int // across, down
 }
 
 var pixelFormats = map[string]pixelFormat{}
@@ -59,7 +59,7 @@ func init() {
 
 // size is the bytes of a picture.
 func (f pixelFormat) size(w, h int) int64 {
-	cw, ch := (w+f.small-1)/f.small, (h+f.small2-1)/f.small2
+	cw, ch := (w+f.subX-1)/f.subX, (h+f.subY-1)/f.subY
 	return f.bytes * (int64(w)*int64(h) + 2*int64(cw)*int64(ch))
 }
 
@@ -78,7 +78,7 @@ func (k *kept) plan(info Info, maxSide int) {
 		}
 		k.width, k.height, k.scaled = w+w%2, h+h%2, true
 	}
-	if k.width%f.small != 0 || k.height%f.small2 != 0 {
+	if k.width%f.subX != 0 || k.height%f.subY != 0 {
 		return // an odd side, which not every filter keeps
 	}
 	k.frame = f.size(k.width, k.height)
@@ -140,8 +140,6 @@ func (k *kept) forget() {
 	}
 	k.times, k.raw, k.file, k.stored, k.failed = nil, nil, nil, 0, nil
 }
-
-func (k *kept) release() { k.forget() }
 
 // surveyed reports whether the clip's frames are known.
 func (k *kept) surveyed() bool { return k != nil && len(k.times) > 0 }

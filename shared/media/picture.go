@@ -27,7 +27,7 @@ func (k *kept) still(info Info, at float64, maxWidth int) (Frame, bool) {
 
 // plain reports whether convert can read the pictures kept.
 func (k *kept) plain(info Info) bool {
-	return k.format.bytes == 1 && k.format.small == 2 && k.format.small2 == 2 && !info.HDR
+	return k.format.bytes == 1 && k.format.subX == 2 && k.format.subY == 2 && !info.HDR
 }
 
 // convert turns a picture of 8 bits and 4:2:0 to RGB, upright, width pixels wide.

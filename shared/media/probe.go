@@ -49,7 +49,8 @@ func (s *source) probe(ctx context.Context, lim Limits) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return info, s.findStart(ctx, &info)
+	err = s.findStart(ctx, &info) // before info is copied: the order within a return is not defined
+	return info, err
 }
 
 // describeWithin says what a clip is, from its header or its packets.

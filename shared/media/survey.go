@@ -26,7 +26,7 @@ func Survey(ctx context.Context, src string, info Info, every float64, maxSide i
 		k := info.kept
 		if k == nil { // nobody will ask again: count, and forget
 			k = &kept{}
-			defer k.release()
+			defer k.forget()
 		}
 		k.forget()
 		if info.kept != nil {
