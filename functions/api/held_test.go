@@ -120,7 +120,7 @@ func TestExportShowsEveryTable(t *testing.T) {
 func TestExportKnowsEveryField(t *testing.T) {
 	ours := map[string]string{
 		"AthleteID": "me.athlete_id", "RequestHash": "a digest of the request", "Execution": "a name made of the id", "EndedBy": "which program",
-		"EndedDay": "of ended_at", "Open": "of status", "ReportPDF": "files", "ReportJSON": "files", "ResultKey": "files", "Revisions": "files",
+		"EndedDay": "of ended_at", "Open": "of status", "ReportPDF": "files", "ReportJSON": "files", "ResultKey": "files", "Revisions": "files", "SweptAt": "when the name was removed",
 	}
 	w := newWorld(t)
 	var doc document

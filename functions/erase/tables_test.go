@@ -253,7 +253,7 @@ func TestEraseTwiceAtOnce(t *testing.T) {
 // scrubbed by the retention sweep or named here with the reason why it stays.
 func TestScrubKnowsEveryField(t *testing.T) {
 	stays := strings.Fields(`AnalysisID AthleteID RequestHash Status Attempt Execution Clips TimeZone Consent ConsentBy RerunOf Flags
-		CreatedAt QueuedAt StartedAt ClaimedAt EndedAt EndedDay EndedBy Open Deadline Reason ReportPDF ReportJSON ResultKey Revisions`)
+		CreatedAt QueuedAt StartedAt ClaimedAt EndedAt EndedDay EndedBy Open Deadline Reason ReportPDF ReportJSON ResultKey Revisions SweptAt`)
 	known := map[string]bool{"AthleteName": true, "Email": true, "Notes": true, "Push": true}
 	for _, f := range stays {
 		known[f] = true

@@ -16,8 +16,9 @@ func (d Deps) revise(ctx context.Context, in names.RenderIn) (names.RenderOut, e
 	if err != nil {
 		return names.RenderOut{}, err
 	}
-	if row.Status != analysis.Ready || row.Attempt != in.Attempt {
-		return names.RenderOut{}, fault.New(fault.Permanent, "render: the analysis is %s at attempt %d: only a delivered report has revisions", row.Status, row.Attempt)
+	if row.Status != analysis.Ready || row.Attempt != in.Attempt || !row.Kept() {
+		return names.RenderOut{}, fault.New(fault.Permanent, "render: the analysis is %s at attempt %d, kept %t: only a delivered report has revisions",
+			row.Status, row.Attempt, row.Kept())
 	}
 	if v, ok := row.Revised(in.Revision); ok {
 		return names.RenderOut{PDFKey: v.ReportPDF, JSONKey: v.ReportJSON}, nil

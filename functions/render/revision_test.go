@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"testing"
+	"time"
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/fault"
@@ -52,6 +53,7 @@ func TestAPublishedRevisionIsNotWrittenAgain(t *testing.T) {
 func TestARevisionNeedsADeliveredReport(t *testing.T) {
 	for name, spoil := range map[string]func(*setting){
 		"not delivered":   func(s *setting) { s.row.Status = analysis.Analysing },
+		"scrubbed":        func(s *setting) { s.row.SweptAt = time.Now() },
 		"another attempt": func(s *setting) { s.row.Attempt = 3 },
 		"no number":       func(s *setting) { s.in.Number = 0 },
 		"no name":         func(s *setting) { s.in.Revision = "" },

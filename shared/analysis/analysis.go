@@ -77,6 +77,7 @@ type Row struct {
 	ReportJSON  string            `dynamodbav:"report_json,omitempty"`
 	ResultKey   string            `dynamodbav:"result_key,omitempty"`
 	Revisions   []Revision        `dynamodbav:"revisions,omitempty"` // of the report, in the order of their numbers
+	SweptAt     time.Time         `dynamodbav:"swept_at,omitempty"`  // when Scrub first took out whose it is: nothing new is made of it
 }
 
 // Consent says who agreed to the analysis, and when.

@@ -38,3 +38,7 @@ func (r Row) Revised(name string) (Revision, bool) {
 	}
 	return Revision{}, false
 }
+
+// Kept reports whether anything new may be made of the analysis: not once its
+// retention is over, or its athlete has asked to be forgotten.
+func (r Row) Kept() bool { return r.SweptAt.IsZero() }

@@ -30,6 +30,9 @@ func (d Redo) Do(ctx context.Context, o backfill.Order) (backfill.Made, error) {
 	if err != nil {
 		return backfill.Made{}, backfill.NotSent(err)
 	}
+	if !row.Kept() {
+		return backfill.Made{}, fault.New(fault.Permanent, "tag %s: it is no longer kept", id)
+	}
 	tags, err := d.Tagger.Tag(ctx, row, version)
 	var busy *effect.InProgress
 	if errors.As(err, &busy) {

@@ -65,15 +65,15 @@ func (p Publisher) Add(ctx context.Context, row analysis.Row, v analysis.Revisio
 	return v, fmt.Errorf("add revision %s of %s: %w", v.Name, row.AnalysisID, err)
 }
 
-// items is the change of the analysis's row: only what was delivered has
-// revisions, and each takes the next number.
+// items is the change of the analysis's row: only what was delivered and is still
+// kept has revisions, and each takes the next number.
 func (p Publisher) items(row analysis.Row, v analysis.Revision) ([]ddb.TransactWriteItem, error) {
 	m, err := stamp.MarshalMap(v)
 	if err != nil {
 		return nil, fault.Wrap(fault.Permanent, err, "encode a revision of %s", row.AnalysisID)
 	}
 	set := "SET revisions = list_append(if_not_exists(revisions, :none), :v)"
-	cond := "#s = :ready AND attempt = :attempt AND "
+	cond := "#s = :ready AND attempt = :attempt AND attribute_not_exists(swept_at) AND "
 	values := map[string]ddb.AttributeValue{
 		":none": &ddb.AttributeValueMemberL{Value: []ddb.AttributeValue{}}, ":v": &ddb.AttributeValueMemberL{Value: []ddb.AttributeValue{&ddb.AttributeValueMemberM{Value: m}}},
 		":ready":   &ddb.AttributeValueMemberS{Value: string(analysis.Ready)},
@@ -105,6 +105,9 @@ func (p Publisher) stands(id string, old map[string]ddb.AttributeValue, v analys
 	}
 	if row.Status != analysis.Ready {
 		return v, fault.New(fault.Permanent, "add revision %s: analysis %s is %s", v.Name, id, row.Status)
+	}
+	if !row.Kept() {
+		return v, fault.New(fault.Permanent, "add revision %s: analysis %s is no longer kept", v.Name, id)
 	}
 	return v, backfill.NotSent(fault.New(fault.Transient, "add revision %s of %s: another took number %d", v.Name, id, v.Number))
 }

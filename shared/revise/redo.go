@@ -95,6 +95,9 @@ func (d Redo) revise(ctx context.Context, o backfill.Order) (backfill.Made, erro
 	if row.Status != analysis.Ready || row.ResultKey == "" {
 		return backfill.Made{}, fault.New(fault.Permanent, "revise %s: it is %s, without a report", o.AnalysisID, row.Status)
 	}
+	if !row.Kept() {
+		return backfill.Made{}, fault.New(fault.Permanent, "revise %s: it is no longer kept", o.AnalysisID)
+	}
 	if len(row.Revisions) >= names.MaxRevisions {
 		return backfill.Made{}, fault.New(fault.Permanent, "revise %s: it has %d revisions, which is the most", o.AnalysisID, len(row.Revisions))
 	}

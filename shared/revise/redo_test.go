@@ -266,6 +266,25 @@ func TestARunThatHasEndedAddsNothing(t *testing.T) {
 	}
 }
 
+// TestWhoIsForgottenGetsNoRevision: of an analysis whose row was scrubbed no report is
+// made any more and no model is called; nor is one added that was being made then.
+func TestWhoIsForgottenGetsNoRevision(t *testing.T) {
+	w := newWorld(t, names.EffectReport)
+	w.order.Notice = true
+	before := w.row()
+	if err := (analysis.Store{DB: w.db, Analyses: names.Analyses.Name}).Scrub(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	objects := len(w.bucket.held)
+	if _, err := w.redo.Do(t.Context(), w.order); fault.NameOf(err) != fault.Permanent || len(w.calls) != 0 || len(w.bucket.held) != objects {
+		t.Errorf("%v, calls %v, %d new objects", err, w.calls, len(w.bucket.held)-objects)
+	}
+	v := analysis.Revision{Number: 1, Name: "report-v2", ReportPDF: "one"}
+	if _, err := w.redo.Publish.Add(t.Context(), before, v, w.order); fault.NameOf(err) != fault.Permanent || len(w.row().Revisions) != 0 || w.notices() != 0 {
+		t.Errorf("%v, %+v", err, w.row().Revisions)
+	}
+}
+
 func TestWhatMayBeAskedForAgain(t *testing.T) {
 	w := newWorld(t, names.EffectReport)
 	short, cancel := context.WithTimeout(t.Context(), 30*time.Second)
