@@ -45,7 +45,7 @@ func (b *body) contacts(d delivery) (back, front contact, pan float64) {
 	}
 	back3 := []int{bm.ankle, bm.heel, bm.toe}
 	back = b.landing(b.footSpeeds(back3, pan), front.t-minBackToFront, front.t-maxBackToFront)
-	return back, front, pan
+	return b.whole(back, back3), b.whole(front, front3), pan
 }
 
 // footSpeeds is the speed of a foot over the ground in torso lengths a second:

@@ -33,6 +33,27 @@ func (b *body) cutOff(t, usual float64, a, m, c int) bool {
 	return false
 }
 
+// sole is how far a shoe reaches beyond its landmarks, torso lengths: a foot whose
+// landmarks are nearer to the picture's edge is not wholly in the picture.
+const sole = 0.1
+
+// whole is a foot's contact, unless the picture's edge cuts the foot off then: the
+// model draws such a foot along the edge, where it seems to stand.
+func (b *body) whole(c contact, foot []int) contact {
+	if c.why != "" {
+		return c
+	}
+	for i := range b.f {
+		for _, k := range foot {
+			f := &b.f[i]
+			if math.Abs(f.t-c.t) <= b.window(0.036) && f.p[k].ok && b.roomAt(f.p[k].vec) < sole*b.torso {
+				return contact{why: "the picture's edge cuts the foot off as it comes down"}
+			}
+		}
+	}
+	return c
+}
+
 // length of the limb in the picture, pixels.
 func (f *frame) length(a, m, c int) float64 {
 	return f.p[a].vec.sub(f.p[m].vec).length() + f.p[m].vec.sub(f.p[c].vec).length()

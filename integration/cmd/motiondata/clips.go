@@ -71,5 +71,16 @@ func variants() []clip {
 		at("h209", 60, "-cut feet", "feet cut off"),
 		at("h210", 60, "-cut arm", "arm cut off"),
 		at("h211", 240, "", ""),
+		// Rendered when every offset and band was fixed.
+		at("h301", 60, "", ""),
+		at("h302", 60, "-mirror", ""),
+		at("h303", 60, "-far", "far arm"),
+		at("h304", 30, "-mirror", ""),
+		at("h305", 120, "", ""),
+		at("h306", 60, "-portrait", "portrait"),
+		at("h307", 60, "-with umpire,coach", "other people"),
+		at("h308", 60, "-shutter .5 -mirror", "motion blur"),
+		at("h309", 60, "-cut feet -mirror", "feet cut off"),
+		at("h310", 60, "-far -mirror", "far arm"),
 	}
 }
