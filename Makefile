@@ -81,8 +81,9 @@ up: functions ## the embedded cloud stays up; prints endpoint, API address, a to
 
 test: setup-tests functions dist ## set-up, then every test; what .ci/run calls
 	@go vet ./...
-	@go tool gotestsum --format pkgname-and-test-fails --hide-summary=output --jsonfile $(STATE)/tests.json -- -timeout 40m ./...
+	@go tool gotestsum --format pkgname-and-test-fails --hide-summary=output --jsonfile $(STATE)/tests.json -- -timeout 40m ./... 2>&1 | tee $(STATE)/tests.log
 	@go run ./integration/cmd/skips $(STATE)/tests.json
+	@tail -n 1 $(STATE)/tests.log
 
 RUNS ?= 1000
 SEED ?= 1

@@ -1,6 +1,7 @@
 // Command skips reads what `go test -json` wrote and fails when a test was skipped
 // for want of something that set-up installs: such a test tells nothing, and looks
-// green. What may be skipped is in allowed, with the reason.
+// green. What may be skipped is in allowed, with the reason. It names each skip and
+// what it said.
 //
 // Usage: skips FILE
 package main
@@ -33,10 +34,12 @@ func main() {
 	}
 	bad := 0
 	for _, s := range all {
-		if why := reason(s.message); why == "" {
+		if reason(s.message) == "" {
 			bad++
 			fmt.Fprintf(os.Stderr, "skips: %s %s was skipped: %s\n", s.pkg, s.test, s.message)
+			continue
 		}
+		fmt.Printf("%s %s was skipped: %s\n", s.pkg, s.test, s.message)
 	}
 	fmt.Printf("%d tests were skipped, %d of them without leave\n", len(all), bad)
 	if bad > 0 {
