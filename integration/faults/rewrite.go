@@ -3,7 +3,6 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"fastbowlinglab/integration/virtual"
@@ -154,7 +153,7 @@ func (r *request) dropCondition(i int) {
 		return
 	}
 	delete(w.m, "ConditionExpression")
-	w.prune()
+	virtual.Prune(w.m)
 	r.changed = true
 }
 
@@ -165,30 +164,8 @@ func (r *request) replaceCondition(i int, old, by string) {
 		return
 	}
 	w.m["ConditionExpression"] = next
-	w.prune()
+	virtual.Prune(w.m)
 	r.changed = true
-}
-
-var placeholder = regexp.MustCompile(`[:#][A-Za-z0-9_]+`)
-
-// prune takes out names and values that no expression uses any more, which the
-// database would refuse.
-func (w *write) prune() {
-	used := map[string]bool{}
-	for _, p := range placeholder.FindAllString(w.cond()+" "+w.expr(), -1) {
-		used[p] = true
-	}
-	for _, attr := range []string{"ExpressionAttributeNames", "ExpressionAttributeValues"} {
-		m, _ := w.m[attr].(map[string]any)
-		for k := range m {
-			if !used[k] {
-				delete(m, k)
-			}
-		}
-		if len(m) == 0 {
-			delete(w.m, attr)
-		}
-	}
 }
 
 // splitting carries the first write of a transaction out by itself, and then the

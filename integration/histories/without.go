@@ -2,7 +2,6 @@ package histories
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"fastbowlinglab/integration/virtual"
@@ -29,33 +28,12 @@ func without(guard string) func(*virtual.Options) {
 				return nil
 			}
 			m["ConditionExpression"] = always
-			prune(m)
+			virtual.Prune(m)
 			b, err := json.Marshal(m)
 			if err != nil {
 				return nil // it was decoded from JSON
 			}
 			return [][]byte{b}
-		}
-	}
-}
-
-var placeholder = regexp.MustCompile(`[:#][A-Za-z0-9_]+`)
-
-// prune takes out names and values that no expression uses any more, which the
-// database would refuse.
-func prune(m map[string]any) {
-	update, _ := m["UpdateExpression"].(string)
-	used := placeholder.FindAllString(update, -1)
-	for _, field := range []string{"ExpressionAttributeNames", "ExpressionAttributeValues"} {
-		held, _ := m[field].(map[string]any)
-		left := map[string]any{}
-		for _, p := range used {
-			if v, ok := held[p]; ok {
-				left[p] = v
-			}
-		}
-		if m[field] = left; len(left) == 0 {
-			delete(m, field)
 		}
 	}
 }
