@@ -24,7 +24,7 @@ ARGS ?=
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
 quoted = '$(subst ','\'',$(value $1))'
 
-.PHONY: chaos stepfn-moto incidents help setup setup-tests functions dist image-context image synth cost smoke demo up test lint sizes bench clean
+.PHONY: chaos stepfn-moto incidents help setup setup-tests functions dist image-context image synth cost smoke demo up test test-at lint sizes bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -84,6 +84,17 @@ test: setup-tests functions dist ## set-up, then every test; what .ci/run calls
 	@go tool gotestsum --format pkgname-and-test-fails --hide-summary=output --jsonfile $(STATE)/tests.json -- -timeout 40m ./... 2>&1 | tee $(STATE)/tests.log
 	@go run ./integration/cmd/skips $(STATE)/tests.json
 	@tail -n 1 $(STATE)/tests.log
+
+AT   ?=
+PKGS ?= ./...
+
+# Everything is built first, so that the tests begin at AT and not minutes after it;
+# programs that live at the real time are put back at the end.
+test-at: setup-tests ## the tests of PKGS with the clock of every Go program at AT=2027-02-28T23:58:00Z: over midnight, a month's end, the nightly hour
+	@clock() { go run ./integration/cmd/clock -at $(call quoted,AT) -dir $(CURDIR)/$(STATE)/clock; }; flags="$(GOFLAGS) $$(clock)"; \
+	trap '$(MAKE) --no-print-directory functions' EXIT; $(MAKE) --no-print-directory functions GOFLAGS="$$flags"; \
+	GOFLAGS="$$flags" go test -count=1 -run '^$$' $(PKGS) >/dev/null; clock >/dev/null; \
+	GOFLAGS="$$flags" go tool gotestsum --format pkgname-and-test-fails --hide-summary=output -- -count=1 -timeout 40m $(PKGS)
 
 RUNS ?= 1000
 SEED ?= 1

@@ -28,7 +28,7 @@ func (c *Cloud) timetable(ctx context.Context) error {
 				return
 			case <-t.C:
 			}
-			if _, err := c.StartScheduled(ctx, names.MachineNightly); err != nil {
+			if _, err := c.startScheduled(ctx, names.MachineNightly); err != nil {
 				c.cfg.Log.Error("schedule not carried out", "machine", names.MachineNightly, "error", err)
 			}
 		}
@@ -36,10 +36,10 @@ func (c *Cloud) timetable(ctx context.Context) error {
 	return nil
 }
 
-// StartScheduled starts a state machine now, as its schedule would: with the
+// startScheduled starts a state machine now, as its schedule would: with the
 // input {} and without a name, so that Step Functions makes one. It gives the
 // execution's ARN.
-func (c *Cloud) StartScheduled(ctx context.Context, machine string) (string, error) {
+func (c *Cloud) startScheduled(ctx context.Context, machine string) (string, error) {
 	arn, input := MachinePrefix+machine, "{}"
 	out, err := sfn.NewFromConfig(c.AWS()).StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: &arn, Input: &input})
 	if err != nil {
