@@ -78,11 +78,10 @@ type campaign struct {
 	steps  *sfn.Client
 	queue  *sqs.Client
 
-	mu       sync.Mutex
-	byID     map[string]*schedule
-	events   int
-	found    []Violation
-	executed int
+	mu     sync.Mutex
+	byID   map[string]*schedule
+	events int
+	found  []Violation
 }
 
 // Run starts a cloud, plays the schedules on it and checks what they have left.
@@ -139,10 +138,14 @@ func (c *campaign) play(ctx context.Context) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, fmt.Errorf("the campaign was cut short: %w", err)
 	}
-	if err := c.check(ctx, all); err != nil {
+	left, err := c.remains(ctx, all)
+	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Runs: len(all), Ends: map[analysis.Status]int{}, Fired: map[string]int{}, Executions: c.executed, Calls: c.sent(), Violations: c.found}
+	if err := left.check(c.violation); err != nil {
+		return Result{}, err
+	}
+	res := Result{Runs: len(all), Ends: map[analysis.Status]int{}, Fired: map[string]int{}, Executions: left.executions(), Calls: left.sent, Violations: c.found}
 	for _, s := range append(all, &schedule{plan: c.plan}) {
 		if s.row.Status != "" {
 			res.Ends[s.row.Status]++

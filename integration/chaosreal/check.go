@@ -1,23 +1,15 @@
 package chaosreal
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/functions/audit"
 	"fastbowlinglab/integration/promises"
-	"fastbowlinglab/integration/stepfn"
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
@@ -25,269 +17,185 @@ import (
 	"fastbowlinglab/shared/posejob"
 )
 
-// settling is how long notices have to leave when no fault happens any more.
-const settling = 2 * time.Minute
-
-// check looks at what the campaign has left.
-func (c *campaign) check(ctx context.Context, all []*schedule) error {
-	if err := c.settle(ctx, all); err != nil {
-		return err
-	}
-	mails, err := c.cloud.Mails(ctx)
-	if err != nil {
-		return err
-	}
-	to := map[string]int{}
-	for _, m := range mails {
-		for _, address := range m.To {
-			to[address]++
-		}
-	}
-	runs, wins, err := c.executions()
-	if err != nil {
-		return err
-	}
-	counted := 0
-	for _, s := range all {
-		if s.id == "" {
-			continue // it said why
-		}
-		n, err := c.one(ctx, s, to[s.email()], runs[s.id], wins[s.id])
-		if err != nil {
-			return err
-		}
-		counted += n
-	}
-	if sent := c.sent(); sent > counted {
-		c.violation(c.cfg.Seed)("I5", "the model took %d calls and %d are counted", sent, counted)
-	}
-	return c.audit(ctx)
+// remains is what a campaign has left, as it was read: check looks at nothing
+// else, so that it can be shown what a sound campaign leaves, and damaged ones.
+type remains struct {
+	seed     uint64 // of the campaign, for what belongs to no schedule
+	now      time.Time
+	each     []left
+	analyses []string // ids of all rows of their table
+	told     []string // ids of the analyses that the outbox has rows of
+	started  []string // ids of the analyses that executions were started for
+	mails    []mail   // all that left
+	sent     int      // calls that the model took
+	audit    audit.Report
 }
 
-// settle waits until every notice has left or cannot, with the sweep's help.
-func (c *campaign) settle(ctx context.Context, all []*schedule) error {
-	for end := time.Now().Add(settling); time.Now().Before(end); {
-		owed := 0
-		for _, s := range all {
-			ns, err := c.notices(ctx, s.id)
-			if err != nil {
-				return err
-			}
-			for _, n := range ns {
-				if n.State == notice.Owed || n.State == notice.Claimed {
-					owed++
-				}
-			}
-		}
-		if owed == 0 {
-			return nil
-		}
-		if err := sleep(ctx, 2*time.Second); err != nil {
-			return err
-		}
-	}
-	return nil // what is still owed is found below
+// left is what it has left of one schedule.
+type left struct {
+	seed    uint64
+	id      string
+	athlete string
+	email   string
+	closeBy time.Time // when it had to have its end
+
+	first   map[string]ddb.AttributeValue // its row as first seen with its end; nil: it was not
+	item    map[string]ddb.AttributeValue // its row
+	entries []map[string]ddb.AttributeValue
+	notices []notice.Notice
+	runs    []promises.Execution
+	wins    []names.EndOut
+	job     *posejob.Job // nil: it came to none
+	bill    []call
 }
 
-// one checks one analysis, and gives the number of its counted calls.
-func (c *campaign) one(ctx context.Context, s *schedule, mails int, runs []promises.Execution, wins []names.EndOut) (int, error) {
-	found := c.violation(s.plan.seed)
-	item, err := c.item(ctx, names.Analyses, analysis.Key(s.id))
-	if err != nil {
-		return 0, err
-	}
-	row, err := analysis.Decode(item)
-	if err != nil {
-		return 0, fmt.Errorf("row of %s: %w", s.id, err)
-	}
-	if s.item != nil && !reflect.DeepEqual(item, s.item) {
-		found("I1", "%s was %s by %s and is now %s by %s", s.id, s.row.Status, s.row.EndedBy, row.Status, row.EndedBy)
-	}
-	entries, err := c.items(ctx, names.Credits, s.athlete())
-	if err != nil {
-		return 0, err
-	}
-	ledger, err := promises.ReadLedger(entries)
-	if err != nil {
-		return 0, err
-	}
-	ledger.Check(found)
-	ns, err := c.notices(ctx, s.id)
-	if err != nil {
-		return 0, err
-	}
-	promises.Left{Row: row, CloseBy: s.began.Add(limit), Ledger: ledger, Notices: ns, Mails: mails, Wins: wins}.Check(found)
-	promises.OneEach(runs, func(name string) bool { return strings.HasPrefix(name, foreignPrefix) }, found)
-	c.executed += len(runs)
-	if err := c.resumed(ctx, s, found); err != nil {
-		return 0, err
-	}
-	return c.billed(ctx, s)
+// mail is a mail as its reader sees it.
+type mail struct{ to, subject, text string }
+
+// call is one row of a bill.
+type call struct {
+	Task     string `dynamodbav:"task"`
+	Provider string `dynamodbav:"provider"`
 }
 
-// sent counts the calls that the model took; one that it throttled is none, and is
-// repeated within its claim.
-func (c *campaign) sent() (n int) {
-	for _, call := range c.models.Calls() {
-		if call.Status != http.StatusTooManyRequests {
-			n++
-		}
+// executions counts those of all schedules.
+func (r remains) executions() (n int) {
+	for _, l := range r.each {
+		n += len(l.runs)
 	}
 	return n
 }
 
-// billed counts the rows of the bill of one analysis for calls of the paid model.
-// That each task has no more of them than claims is the audit's to say.
-func (c *campaign) billed(ctx context.Context, s *schedule) (n int, err error) {
-	rows, err := c.items(ctx, names.Usage, s.id)
-	if err != nil {
-		return 0, err
-	}
-	for _, it := range rows {
-		var u struct {
-			Provider string `dynamodbav:"provider"`
+// check looks at every promise. found gives who is told of what breaks one, by
+// the seed of the schedule.
+func (r remains) check(found func(seed uint64) promises.Found) error {
+	counted := 0
+	for _, l := range r.each {
+		mails := r.mailsOf(l, found(l.seed))
+		if err := l.check(mails, r.now, found(l.seed)); err != nil {
+			return err
 		}
-		if err := attributevalue.UnmarshalMap(it, &u); err != nil {
-			return 0, fmt.Errorf("bill of %s: %w", s.id, err)
-		}
-		if u.Provider == aitask.BedrockProvider {
-			n++
+		for _, c := range l.bill {
+			if c.Provider == aitask.BedrockProvider {
+				counted++
+			}
 		}
 	}
-	return n, nil
+	if r.sent > counted {
+		found(r.seed)("I5", "the model took %d calls and %d are counted", r.sent, counted)
+	}
+	r.strangers(found(r.seed))
+	r.audited(found)
+	return nil
 }
 
-// resumed checks that a pass went on where it was: at most one chunk is done
-// again for each claim after the first.
-func (c *campaign) resumed(ctx context.Context, s *schedule, found promises.Found) error {
-	it, err := c.item(ctx, names.PoseJobs, analysis.Key(s.id))
-	if err != nil || it == nil {
+// check looks at one analysis.
+func (l left) check(mails int, now time.Time, found promises.Found) error {
+	row, err := analysis.Decode(l.item)
+	if err != nil {
+		return fmt.Errorf("row of %s: %w", l.id, err)
+	}
+	if l.first != nil && !reflect.DeepEqual(l.item, l.first) {
+		found("I1", "%s is not as it was first seen with its end: now %s by %s", l.id, row.Status, row.EndedBy)
+	}
+	ledger, err := promises.ReadLedger(l.entries)
+	if err != nil {
 		return err
 	}
-	var j posejob.Job
-	if err := attributevalue.UnmarshalMap(it, &j); err != nil {
-		return fmt.Errorf("pose job of %s: %w", s.id, err)
+	ledger.Check(found)
+	if in := -ledger.Charge(""); in != granted {
+		found("I3", "%d credits came into the ledger of %s, %d were granted", in, l.athlete, granted)
+	}
+	promises.Left{Row: row, CloseBy: l.closeBy, Ledger: ledger, Notices: l.notices, Mails: mails, Wins: l.wins}.Check(found)
+	promises.OneEach(l.runs, func(name string) bool { return strings.HasPrefix(name, foreignPrefix) }, found)
+	l.pass(now, found)
+	return nil
+}
+
+// pass checks the pose job: a pass goes on where it was, so that at most one
+// chunk is done again for each claim after the first (I5); and when everything is
+// over nobody holds its lease any more (I6).
+func (l left) pass(now time.Time, found promises.Found) {
+	j := l.job
+	if j == nil {
+		return
 	}
 	if int64(j.Redone) > max(j.Fence-1, 0) {
-		found("I5", "%d chunks of %s were done again under %d claims", j.Redone, s.id, j.Fence)
+		found("I5", "%d chunks of %s were done again under %d claims", j.Redone, l.id, j.Fence)
 	}
-	return nil
-}
-
-// executions lists the executions of each analysis, and the ends that their
-// functions said they had written.
-func (c *campaign) executions() (runs map[string][]promises.Execution, wins map[string][]names.EndOut, err error) {
-	runs, wins = map[string][]promises.Execution{}, map[string][]names.EndOut{}
-	in := stepfn.ListExecutionsInput{StateMachineARN: machineARN}
-	for {
-		page, err := c.cloud.States().ListExecutions(in)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, x := range page.Executions {
-			d, err := c.cloud.States().DescribeExecution(stepfn.DescribeExecutionInput{ExecutionARN: x.ExecutionARN})
-			if err != nil {
-				return nil, nil, err
-			}
-			id := analysisID.FindString(d.Input)
-			runs[id] = append(runs[id], promises.Execution{Name: x.Name, Input: d.Input})
-			won, err := c.won(x.ExecutionARN)
-			if err != nil {
-				return nil, nil, err
-			}
-			wins[id] = append(wins[id], won...)
-		}
-		if in.NextToken = page.NextToken; in.NextToken == "" {
-			return runs, wins, nil
-		}
+	if j.Live(now, names.ClockSkew) {
+		found("I6", "%s holds the pose job of %s until %s, and %s has long had its end", j.Owner, l.id, j.Until, l.id)
 	}
 }
 
-// won reads the answers of an execution's functions that said "won".
-func (c *campaign) won(arn string) (out []names.EndOut, err error) {
-	h, err := c.cloud.States().GetExecutionHistory(stepfn.GetExecutionHistoryInput{ExecutionARN: arn, MaxResults: 1000})
+// mailsOf counts the mails that tell of the end that stands; every other one to
+// the same address is a violation.
+func (r remains) mailsOf(l left, found promises.Found) (n int) {
+	row, err := analysis.Decode(l.item)
 	if err != nil {
-		return nil, err
+		return 0 // check says so
 	}
-	for _, ev := range h.Events {
-		if ev.TaskSucceeded == nil || ev.TaskSucceeded.Output == nil {
+	for _, m := range r.mails {
+		if m.to != l.email {
 			continue
 		}
-		var res struct{ Payload names.EndOut }
-		if json.Unmarshal([]byte(*ev.TaskSucceeded.Output), &res) == nil && res.Payload.Won {
-			out = append(out, res.Payload)
+		want, err := notice.Render(row, "")
+		if err != nil || m.subject != want.Subject || !strings.Contains(m.text, l.id) {
+			found("I4", "a mail says %q of %s, which is %s", m.subject, l.id, row.Status)
+			continue
 		}
+		n++
 	}
-	return out, nil
+	return n
 }
 
-// audit lets the audit function look at the tables: it must find nothing.
-func (c *campaign) audit(ctx context.Context) error {
-	b, err := c.cloud.Tick(ctx, names.FnAudit)
-	if err != nil {
-		return err
+// strangers checks that there is nothing beside what the schedules asked for.
+func (r remains) strangers(found promises.Found) {
+	ours, addresses := map[string]bool{}, map[string]bool{}
+	for _, l := range r.each {
+		ours[l.id], addresses[l.email] = true, true
 	}
-	var out audit.Out
-	if err := json.Unmarshal(b, &out); err != nil {
-		return fmt.Errorf("the audit's answer: %w", err)
+	for _, id := range r.analyses {
+		if !ours[id] {
+			found("I3", "there is an analysis %s that no client was told of", id)
+		}
 	}
-	if out.Total == 0 && !out.Partial {
-		return nil
+	for _, id := range r.told {
+		if !ours[id] {
+			found("I4", "a notice tells of %s, which no client was told of", id)
+		}
 	}
-	rep, err := c.report(ctx, out.Key)
-	if err != nil {
-		return err
+	for _, id := range r.started {
+		if !ours[id] {
+			found("I1", "an execution was started for %q, which no client was told of", id)
+		}
 	}
-	for _, f := range rep.Findings {
-		c.violation(c.seedOf(f.Subject))(f.Invariant, "the audit: %s %s", f.Subject, f.What)
+	for _, m := range r.mails {
+		if !addresses[m.to] {
+			found("I4", "a mail %q went to %s, which is nobody's address", m.subject, m.to)
+		}
 	}
-	if out.Partial {
-		c.violation(c.cfg.Seed)("I9", "the audit did not get through")
+}
+
+// audited takes over what the audit function found in the tables.
+func (r remains) audited(found func(seed uint64) promises.Found) {
+	for _, f := range r.audit.Findings {
+		found(r.seedOf(f.Subject))(f.Invariant, "the audit: %s %s", f.Subject, f.What)
 	}
-	return nil
+	if r.audit.Total > 0 && len(r.audit.Findings) == 0 {
+		found(r.seed)("I9", "the audit counts %d findings and lists none", r.audit.Total)
+	}
+	if r.audit.Partial {
+		found(r.seed)("I9", "the audit did not get through")
+	}
 }
 
 // seedOf finds the schedule of an analysis or athlete.
-func (c *campaign) seedOf(subject string) uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for id, s := range c.byID {
-		if strings.Contains(subject, id) || subject == s.athlete() {
-			return s.plan.seed
+func (r remains) seedOf(subject string) uint64 {
+	for _, l := range r.each {
+		if strings.Contains(subject, l.id) || subject == l.athlete {
+			return l.seed
 		}
 	}
-	return c.cfg.Seed
-}
-
-func (c *campaign) notices(ctx context.Context, id string) ([]notice.Notice, error) {
-	if id == "" {
-		return nil, nil
-	}
-	all, err := c.items(ctx, names.Notices, id)
-	if err != nil {
-		return nil, err
-	}
-	return promises.ReadNotices(all)
-}
-
-func (c *campaign) item(ctx context.Context, t names.Table, key map[string]ddb.AttributeValue) (map[string]ddb.AttributeValue, error) {
-	out, err := c.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &t.Name, Key: key, ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", t.Name, err)
-	}
-	return out.Item, nil
-}
-
-// items reads all items of a partition.
-func (c *campaign) items(ctx context.Context, t names.Table, partition string) (out []map[string]ddb.AttributeValue, err error) {
-	in := &dynamodb.QueryInput{TableName: &t.Name, KeyConditionExpression: aws.String(t.PartitionKey + " = :k"), ConsistentRead: aws.Bool(true),
-		ExpressionAttributeValues: map[string]ddb.AttributeValue{":k": &ddb.AttributeValueMemberS{Value: partition}}}
-	for pages := dynamodb.NewQueryPaginator(c.db, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", t.Name, err)
-		}
-		out = slices.Concat(out, page.Items)
-	}
-	return out, nil
+	return r.seed
 }

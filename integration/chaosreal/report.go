@@ -15,6 +15,19 @@ import (
 
 const machineARN = local.StateMachineARN
 
+// audit lets the audit function look at the tables.
+func (c *campaign) audit(ctx context.Context) (rep audit.Report, err error) {
+	b, err := c.cloud.Tick(ctx, names.FnAudit)
+	if err != nil {
+		return rep, err
+	}
+	var out audit.Out
+	if err := json.Unmarshal(b, &out); err != nil {
+		return rep, fmt.Errorf("the audit's answer: %w", err)
+	}
+	return c.report(ctx, out.Key)
+}
+
 // report reads a report of the audit.
 func (c *campaign) report(ctx context.Context, key string) (rep audit.Report, err error) {
 	objects := s3.NewFromConfig(c.cloud.AWS(), func(o *s3.Options) { o.UsePathStyle = true })

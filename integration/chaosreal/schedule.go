@@ -21,6 +21,9 @@ import (
 // stoppedFor is longer than a pose lease and the skew.
 const stoppedFor = names.LeaseDuration + names.ClockSkew + 10*time.Second
 
+// granted is how many credits each athlete gets: enough for one analysis.
+const granted = 1
+
 // schedule is one analysis with what happens to it.
 type schedule struct {
 	c        *campaign
@@ -55,7 +58,7 @@ func (s *schedule) run(ctx context.Context) {
 		found("I9", "%v", err)
 		return
 	}
-	grant := map[string]any{"athlete_id": s.athlete(), "credits": 1, "reason": "chaos"}
+	grant := map[string]any{"athlete_id": s.athlete(), "credits": granted, "reason": "chaos"}
 	if err := s.operator.call(ctx, http.MethodPost, "/v1/operator/grants", fmt.Sprint("chaos-", s.plan.seed), grant, nil); err != nil {
 		found("I9", "grant: %v", err)
 		return

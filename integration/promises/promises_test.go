@@ -2,6 +2,8 @@ package promises_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,10 +38,14 @@ func ledger(t *testing.T, it items) promises.Ledger {
 	return l
 }
 
+// seen is everything that was found in this test run.
+var seen []promises.Violation
+
 // collect gives what a check found, as "I1 ... | I2 ...".
 func collect(check func(promises.Found)) string {
 	var out []string
 	check(func(invariant, format string, args ...any) {
+		seen = append(seen, promises.Violation{Invariant: invariant, Detail: fmt.Sprintf(format, args...)})
 		out = append(out, invariant+" "+fmt.Sprintf(format, args...))
 	})
 	return strings.Join(out, " | ")
@@ -132,5 +138,32 @@ func TestPaidAndExecutions(t *testing.T) {
 	}
 	if got := collect(func(f promises.Found) { promises.OneEach(all, func(string) bool { return false }, f) }); got != "I1 two executions were started for 1: a-1 and foreign" {
 		t.Errorf("found %q", got)
+	}
+}
+
+// No check of this package was left untried by the tests above.
+func TestEveryCheckWasSeenToFail(t *testing.T) {
+	if len(seen) == 0 {
+		t.Skip("the tests of the checks did not run")
+	}
+	untried, err := promises.Untried(".", seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range untried {
+		t.Errorf("no test shows damage that this finds: %s", u)
+	}
+}
+
+func TestUntried(t *testing.T) {
+	dir := t.TempDir()
+	src := "package x\n\nfunc f(found func(string, string, ...any), err error) {\n\tfound(\"I1\", \"%s ended twice\", \"a\")\n" +
+		"\tfound(\"I2\", \"%d credits\", 1)\n\tfound(\"I9\", \"read: %v\", err)\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := promises.Untried(dir, []promises.Violation{{Invariant: "I1", Detail: "an-1 ended twice"}, {Invariant: "I3", Detail: "2 credits"}})
+	if want := "x.go: I2 %d credits"; err != nil || len(got) != 1 || got[0] != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
