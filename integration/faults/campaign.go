@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ type Summary struct {
 	Ends       map[string]int `json:"ends"`
 	Requests   int            `json:"requests"`
 	Executions map[int]int    `json:"executions"` // runs by how many executions their analyses had
+	OfOne      map[int]int    `json:"of_one"`     // runs by how many the analysis had that had most
 	HTTPRoad   int            `json:"http_road"`  // runs whose jobs went the HTTP road; the others', the queue's
 	Redriven   int            `json:"redriven"`   // executions, after the end of their analysis
 	ModelCalls int            `json:"model_calls"`
@@ -74,7 +74,7 @@ func Campaign(t *testing.T, seed uint64, runs, parallel int, off Guard, last tim
 			})
 		}
 	})
-	s := Summary{Seed: seed, Off: off.Name, Faults: map[string]int{}, Violations: map[string]int{}, Ends: map[string]int{}, Executions: map[int]int{}}
+	s := Summary{Seed: seed, Off: off.Name, Faults: map[string]int{}, Violations: map[string]int{}, Ends: map[string]int{}, Executions: map[int]int{}, OfOne: map[int]int{}}
 	s.sum(results)
 	s.Seconds = time.Since(start).Round(10 * time.Millisecond).Seconds()
 	s.CPU = (spent() - before).Round(10 * time.Millisecond).Seconds()
@@ -127,6 +127,7 @@ func (s *Summary) sum(results []*Result) {
 		}
 		s.Requests += r.Requests
 		s.Executions[r.Executions]++
+		s.OfOne[r.OfOne]++
 		s.Redriven += r.Redriven
 		if r.HTTP {
 			s.HTTPRoad++
@@ -200,6 +201,3 @@ func (s Summary) report(t *testing.T, off Guard) string {
 	}
 	return b.String()
 }
-
-// kinds counts the kinds of fault that happened at all.
-func (s Summary) kinds() []string { return slices.Sorted(maps.Keys(s.Faults)) }

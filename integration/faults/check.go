@@ -24,8 +24,8 @@ func (o *observer) check(c *virtual.Cloud, planted map[string]bool) {
 	for id, r := range o.rows {
 		o.ended(c, id, r)
 	}
-	o.calls(c)
-	o.spaced(c)
+	o.calls(c, c.ModelCalls(), c.CalledTwiceAtOnce())
+	o.spaced(c.Departures())
 	o.executions(c, planted)
 }
 
@@ -46,10 +46,11 @@ func (o *observer) ended(c *virtual.Cloud, id string, r analysis.Row) {
 		Mails: o.mails[id+"/"+string(r.Status)], Wins: o.wins[id]}.Check(o.violation)
 }
 
-// calls checks the bill of the paid model: I5.
-func (o *observer) calls(c *virtual.Cloud) {
+// calls checks the bill of the paid model, and the effects that two living processes
+// waited for at once: I5.
+func (o *observer) calls(c *virtual.Cloud, made []virtual.ModelCall, twice []string) {
 	byKey := map[string]map[int64]int{} // and by claim
-	for _, m := range c.ModelCalls() {
+	for _, m := range made {
 		if byKey[m.Key] == nil {
 			byKey[m.Key] = map[int64]int{}
 		}
@@ -57,7 +58,7 @@ func (o *observer) calls(c *virtual.Cloud) {
 			o.violation("I5", "%d calls for %s under claim %d", byKey[m.Key][m.Fence], m.Key, m.Fence)
 		}
 	}
-	for _, key := range c.CalledTwiceAtOnce() {
+	for _, key := range twice {
 		o.violation("I5", "two calls for %s at one time", key)
 	}
 	counted := map[string]int{}

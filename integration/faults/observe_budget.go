@@ -20,9 +20,9 @@ const clockSpread = 14 * time.Second
 // with clocks that far apart. A call that left later than its place, because its
 // process was stopped or an answer of the database was late, is the way to the
 // provider and not the budget's doing: such calls do not count.
-func (o *observer) spaced(c *virtual.Cloud) {
+func (o *observer) spaced(calls []virtual.Departure) {
 	var at []time.Time
-	for _, d := range c.Departures() {
+	for _, d := range calls {
 		if d.At.Sub(d.Due) < time.Second {
 			at = append(at, d.At)
 		}

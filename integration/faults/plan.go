@@ -184,6 +184,20 @@ const (
 	doConfirm     = "confirmed_again"
 )
 
+// AllKinds lists every kind of fault and event that a schedule may have.
+func AllKinds() []string {
+	out := []string{eventTwice, eventLate, eventNever, doRestart, doDuplicate, doForeign, doAbort, doCancel, doSlowModel, doLostModel, doTwoClients,
+		doNoUpload, doNoStart, doReject, doBroke, doSkew, doSecondOwner, doRedrive, doTwoGrants, doPayment, doConfirm}
+	for _, f := range []virtual.Fault{virtual.NotDone, virtual.Lost, virtual.Twice, virtual.Late, virtual.Straggler, virtual.Throttled, virtual.Conflict,
+		virtual.CrashBefore, virtual.CrashAfter, virtual.Paused} {
+		out = append(out, string(f))
+	}
+	for _, k := range []virtual.InvokeKind{virtual.InvokeRefused, virtual.InvokeTimeout, virtual.InvokeUnknown, virtual.InvokeSlow} {
+		out = append(out, string(k))
+	}
+	return out
+}
+
 // events chooses the deliveries of an event.
 func (p *Plan) events(kind, id string) []time.Duration {
 	id = kind + " " + id

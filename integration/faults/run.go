@@ -27,6 +27,7 @@ type Result struct {
 	Virtual    time.Duration           // how long the world lived
 	Ends       map[analysis.Status]int // by end
 	Executions int
+	OfOne      int  // executions of the analysis that had most
 	Redriven   int  // executions, after their analysis had its end
 	HTTP       bool // the jobs went the HTTP road
 	Calls      int  // of the paid model
@@ -58,13 +59,18 @@ type world struct {
 	paid     bool // the shop sold and took back
 }
 
+func newWorld(seed uint64, only map[Fired]bool) *world {
+	w := &world{plan: NewPlan(seed, only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, workers: map[string]*virtual.Proc{}, wanted: map[string]bool{}}
+	w.obs.atWork = w.atWork
+	return w
+}
+
 // Run plays one schedule on an empty database.
 func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
-	w := &world{plan: NewPlan(seed, opt.Only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, workers: map[string]*virtual.Proc{}, wanted: map[string]bool{}}
+	w := newWorld(seed, opt.Only)
 	d := w.plan.dice
 	res := Result{Seed: seed, Ends: map[analysis.Status]int{}}
 	start := time.Time{}
-	w.obs.atWork = w.atWork
 	vo := virtual.Options{
 		Seed: seed, Faults: w.plan.request, Invocations: w.plan.invocation, Events: w.plan.events, Skew: w.plan.skew,
 		Observe: w.obs.observe, Answered: w.obs.answered, Model: w.model, Keep: opt.Keep,
@@ -127,11 +133,12 @@ func (w *world) finish(c *virtual.Cloud, res *Result) {
 			w.obs.violation("I9", "a client was told that %s exists; it does not", id)
 		}
 	}
-	for _, r := range w.obs.rows {
+	for id, r := range w.obs.rows {
 		res.Ends[r.Status]++
-		res.Executions += r.Attempt
+		n := len(w.executionsOf(id))
+		res.Executions += n
+		res.OfOne = max(res.OfOne, n)
 	}
-	res.Executions += len(w.planted)
 	res.Redriven = w.redriven
 	for _, b := range w.obs.bills {
 		if b.calls == 0 { // nobody got as far as the model

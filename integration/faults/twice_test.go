@@ -11,18 +11,43 @@ import (
 
 var twice = flag.Int("chaos.twice", 25, "seeds that TestSameSeedSameLog plays twice")
 
-// A seed replays to the same log, request for request.
+// beyond are seeds with what the first 25 do not have: a transaction in conflict,
+// five executions of one analysis.
+var beyond = []uint64{40, 53}
+
+// A seed replays to the same log, request for request, whatever happens in it: among
+// the seeds every kind of fault happens, and one to five executions of an analysis.
 func TestSameSeedSameLog(t *testing.T) {
-	all := sha256.New()
+	var seeds []uint64
 	for s := *seed; s < *seed+uint64(*twice); s++ {
-		fmt.Fprintln(all, s, replays(t, s))
+		seeds = append(seeds, s)
 	}
-	t.Logf("seeds %d to %d, each played twice: %.8x", *seed, *seed+uint64(*twice)-1, all.Sum(nil))
+	if *seed == 1 && *twice < 40 {
+		seeds = append(seeds, beyond...)
+	}
+	all, had := sha256.New(), map[string]bool{}
+	for _, s := range seeds {
+		r := replays(t, s)
+		fmt.Fprintln(all, s, r.Hash)
+		for _, f := range r.Fired {
+			had[f.Kind] = true
+		}
+		had[fmt.Sprint(r.OfOne, " executions")] = true
+	}
+	t.Logf("seeds %v, each played twice: %.8x", seeds, all.Sum(nil))
+	if *seed != 1 || *twice < 25 {
+		return
+	}
+	for _, what := range append(AllKinds(), "1 executions", "2 executions", "3 executions", "4 executions", "5 executions") {
+		if !had[what] {
+			t.Errorf("%s happens in none of these seeds: add one in which it does", what)
+		}
+	}
 }
 
-// replays plays a seed twice and shows the first lines that differ. It gives the
-// hash.
-func replays(t *testing.T, seed uint64) string {
+// replays plays a seed twice and shows the first lines that differ. It gives what
+// the seed came to.
+func replays(t *testing.T, seed uint64) Result {
 	var was Result
 	for n := range 2 {
 		db, stop := dynamotest.StartStop(t)
@@ -33,7 +58,7 @@ func replays(t *testing.T, seed uint64) string {
 		}
 		was = r
 	}
-	return was.Hash
+	return was
 }
 
 // difference shows where two logs part, with what came before.
