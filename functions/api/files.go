@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -13,7 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"fastbowlinglab/shared/analysis"
-	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/retry"
 )
 
@@ -104,26 +105,14 @@ func (d Deps) pictures(ctx context.Context, row analysis.Row) ([]picture, error)
 	return out, nil
 }
 
-// maxResult bounds a pose result, in bytes, as its reader does.
-const maxResult = 16 << 20
-
 // framesOf reads which key frames a pose result names; none when it is gone.
 func (d Deps) framesOf(ctx context.Context, key string) (map[string]bool, error) {
 	shown := map[string]bool{}
 	if key == "" {
 		return shown, nil
 	}
-	var b []byte
-	err := retry.Policy{}.Do(ctx, func() error {
-		out, err := d.Objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &d.Bucket, Key: &key})
-		if err != nil {
-			return err
-		}
-		defer out.Body.Close()
-		b, err = io.ReadAll(io.LimitReader(out.Body, maxResult))
-		return err
-	})
-	if awserr.KindOf(err) == awserr.NotFound {
+	b, err := object.Read(ctx, d.Objects, retry.Policy{}, d.Bucket, key, motion.MaxResultBytes)
+	if errors.Is(err, object.ErrNotFound) {
 		return shown, nil
 	}
 	if err != nil {

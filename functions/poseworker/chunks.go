@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/shared/retry"
@@ -60,8 +60,8 @@ func (s chunkStore) save(ctx context.Context, key string, c pose.Chunk) (posejob
 func (s chunkStore) load(ctx context.Context, cps []posejob.Checkpoint) ([]pose.Chunk, error) {
 	var out []pose.Chunk
 	for i, cp := range cps {
-		body, err := s.get(ctx, cp.Key)
-		if err != nil && awserr.KindOf(err) != awserr.NotFound {
+		body, err := object.Read(ctx, s.objects, s.retry, s.bucket, cp.Key, posejob.MaxChunkBytes)
+		if err != nil && !errors.Is(err, object.ErrNotFound) && !errors.Is(err, object.ErrTooLarge) {
 			return nil, fmt.Errorf("read checkpoint %s: %w", cp.Key, err)
 		}
 		var c pose.Chunk
@@ -75,18 +75,4 @@ func (s chunkStore) load(ctx context.Context, cps []posejob.Checkpoint) ([]pose.
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-func (s chunkStore) get(ctx context.Context, key string) ([]byte, error) {
-	var body []byte
-	err := s.retry.Do(ctx, func() error {
-		out, err := s.objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
-		if err != nil {
-			return err
-		}
-		defer out.Body.Close()
-		body, err = io.ReadAll(io.LimitReader(out.Body, posejob.MaxChunkBytes+1))
-		return err
-	})
-	return body, err
 }

@@ -12,6 +12,7 @@ import (
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/shared/retry"
@@ -42,7 +43,7 @@ type Queue interface {
 
 // Objects is what the worker needs of S3.
 type Objects interface {
-	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	object.Getter
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 

@@ -20,6 +20,7 @@ import (
 	"fastbowlinglab/shared/handler"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/report"
 	"fastbowlinglab/shared/retry"
 )
@@ -164,7 +165,7 @@ func (d Deps) frames(in names.RenderIn) func(context.Context, string) ([]byte, e
 			return nil, report.ErrNoFrame
 		}
 		b, err := d.get(ctx, key, report.MaxFrameBytes)
-		if errors.Is(err, errNoObject) || errors.Is(err, errTooLarge) {
+		if errors.Is(err, object.ErrNotFound) || errors.Is(err, object.ErrTooLarge) {
 			slog.WarnContext(ctx, "no picture", "analysis_id", in.AnalysisID, "attempt", in.Attempt, "key", key, "detail", err.Error())
 			return nil, report.ErrNoFrame
 		}

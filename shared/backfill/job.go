@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -21,12 +20,13 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/retry"
 )
 
 // Objects is what a Job needs of S3.
 type Objects interface {
-	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	object.Getter
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
@@ -210,21 +210,12 @@ func specOf(r batchrun.Run) (kept, error) {
 
 func (j Job) ids(ctx context.Context, key string) ([]string, error) {
 	const most = MaxIDs*70 + 2 // bytes
-	var b []byte
-	err := j.Retry.Do(ctx, func() error {
-		out, err := j.Objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &j.Bucket, Key: &key})
-		if err != nil {
-			return err
-		}
-		defer out.Body.Close()
-		b, err = io.ReadAll(io.LimitReader(out.Body, most+1))
-		return err
-	})
+	b, err := object.Read(ctx, j.Objects, j.Retry, j.Bucket, key, most)
 	if err != nil {
 		return nil, awserr.Fault(err, "read "+key)
 	}
 	var ids []string
-	if err := json.Unmarshal(b, &ids); err != nil || len(b) > most {
+	if err := json.Unmarshal(b, &ids); err != nil {
 		return nil, fault.New(fault.Permanent, "%s: want a JSON array of at most %d ids: %v", key, MaxIDs, err)
 	}
 	return ids, nil

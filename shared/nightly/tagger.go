@@ -3,11 +3,7 @@ package nightly
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
@@ -15,13 +11,9 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/retry"
 )
-
-// Objects is what a TaskTagger needs of S3.
-type Objects interface {
-	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
-}
 
 // Tasks makes the call of tags; *aitask.Runner does.
 type Tasks interface {
@@ -32,7 +24,7 @@ type Tasks interface {
 // guarded: whoever asks again gets the recorded answer.
 type TaskTagger struct {
 	Tasks   Tasks
-	Objects Objects
+	Objects object.Getter
 	Bucket  string
 	Retry   retry.Policy
 }
@@ -53,18 +45,9 @@ func (t TaskTagger) result(ctx context.Context, row analysis.Row) (motion.Result
 	if !strings.HasPrefix(row.ResultKey, names.PrefixWork+row.AnalysisID+"/") {
 		return motion.Result{}, fault.New(fault.Permanent, "tag %s: its result is at %.80q", row.AnalysisID, row.ResultKey)
 	}
-	var b []byte
-	err := t.Retry.Do(ctx, func() error {
-		out, err := t.Objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &t.Bucket, Key: &row.ResultKey})
-		if err != nil {
-			return err
-		}
-		defer out.Body.Close()
-		b, err = io.ReadAll(io.LimitReader(out.Body, motion.MaxResultBytes+1))
-		return err
-	})
+	b, err := object.Read(ctx, t.Objects, t.Retry, t.Bucket, row.ResultKey, motion.MaxResultBytes)
 	if err != nil {
-		return motion.Result{}, awserr.Fault(err, fmt.Sprintf("read the result of %s", row.AnalysisID))
+		return motion.Result{}, awserr.Fault(err, "read the result of "+row.AnalysisID)
 	}
 	r, err := motion.ReadResult(bytes.NewReader(b))
 	return r, fault.Wrap(fault.Permanent, err, "read the result of %s", row.AnalysisID)

@@ -2,27 +2,21 @@ package posejob
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
-
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/retry"
 )
-
-// Reader is what Keypoints needs of S3.
-type Reader interface {
-	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
-}
 
 // Keypoints reads the stored landmarks of a clip, chunk by chunk; ok is false for
 // a clip that was not tracked to its end. Keypoints that the row names and that
 // are no longer there, or are not what it says, are fault.Permanent: nothing can
 // be measured from a part.
-func Keypoints(ctx context.Context, objects Reader, bucket string, p retry.Policy, j Job, clip int) (t pose.Track, ok bool, err error) {
+func Keypoints(ctx context.Context, objects object.Getter, bucket string, p retry.Policy, j Job, clip int) (t pose.Track, ok bool, err error) {
 	cps := j.Chunks(clip)
 	if len(cps) == 0 || !cps[len(cps)-1].Last {
 		return t, false, nil
@@ -38,20 +32,9 @@ func Keypoints(ctx context.Context, objects Reader, bucket string, p retry.Polic
 	return t, true, nil
 }
 
-func readChunk(ctx context.Context, objects Reader, bucket string, p retry.Policy, cp Checkpoint, index int) (pose.Chunk, error) {
-	var body []byte
-	err := p.Do(ctx, func() error {
-		out, err := objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &cp.Key})
-		if err != nil {
-			return err
-		}
-		defer out.Body.Close()
-		if body, err = io.ReadAll(io.LimitReader(out.Body, MaxChunkBytes+1)); err != nil {
-			return fault.Wrap(fault.Transient, err, "read the body") // cut on the way
-		}
-		return nil
-	})
-	if awserr.KindOf(err) == awserr.NotFound {
+func readChunk(ctx context.Context, objects object.Getter, bucket string, p retry.Policy, cp Checkpoint, index int) (pose.Chunk, error) {
+	body, err := object.Read(ctx, objects, p, bucket, cp.Key, MaxChunkBytes)
+	if errors.Is(err, object.ErrNotFound) {
 		return pose.Chunk{}, fault.Wrap(fault.Permanent, err, "chunk %d is gone: keypoints are kept for a while only", index)
 	}
 	if err != nil {

@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -18,12 +16,13 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/retry"
 )
 
 // Objects is what Files needs of S3.
 type Objects interface {
-	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	object.Getter
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
@@ -34,31 +33,9 @@ type Files struct {
 	Retry   retry.Policy
 }
 
-// errNoObject says that there is no such object.
-var errNoObject = errors.New("no such object")
-
 func (f Files) get(ctx context.Context, key string, most int64) ([]byte, error) {
-	var b []byte
-	err := f.Retry.Do(ctx, func() error {
-		out, err := f.Objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &f.Bucket, Key: &key})
-		if err != nil {
-			return err
-		}
-		defer out.Body.Close()
-		if b, err = io.ReadAll(io.LimitReader(out.Body, most+1)); err != nil {
-			return fault.Wrap(fault.Transient, err, "read the body") // cut on the way
-		}
-		return nil
-	})
-	switch {
-	case awserr.KindOf(err) == awserr.NotFound:
-		return nil, fault.Wrap(fault.Permanent, errors.Join(errNoObject, err), "read %s", key)
-	case err != nil:
-		return nil, awserr.Fault(err, "read "+key)
-	case int64(len(b)) > most:
-		return nil, fault.New(fault.Permanent, "%s has more than %d bytes", key, most)
-	}
-	return b, nil
+	b, err := object.Read(ctx, f.Objects, f.Retry, f.Bucket, key, most)
+	return b, awserr.Fault(err, "read "+key)
 }
 
 func (f Files) put(ctx context.Context, key string, b []byte) error {

@@ -12,6 +12,7 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/posejob"
 )
 
@@ -26,7 +27,7 @@ func (d Redo) result(ctx context.Context, row analysis.Row, name string) (string
 	}
 	key := names.RevisedResultKey(row.AnalysisID, row.Attempt, name)
 	r, err := d.Files.result(ctx, row.AnalysisID, key)
-	if err == nil || !errors.Is(err, errNoObject) {
+	if err == nil || !errors.Is(err, object.ErrNotFound) {
 		return key, r, err
 	}
 	was, err := d.Files.result(ctx, row.AnalysisID, newest)

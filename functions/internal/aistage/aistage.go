@@ -7,11 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
@@ -19,13 +15,9 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/retry"
 )
-
-// Objects is what a text stage needs of S3.
-type Objects interface {
-	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
-}
 
 // Tasks runs AI tasks; *aitask.Runner does.
 type Tasks interface {
@@ -36,7 +28,7 @@ type Tasks interface {
 type Deps struct {
 	DB       analysis.Getter
 	Analyses string // table
-	Objects  Objects
+	Objects  object.Getter
 	Bucket   string
 	Tasks    Tasks
 	Retry    retry.Policy
@@ -56,7 +48,7 @@ func (d Deps) Open(ctx context.Context, run names.Run) (analysis.Row, error) {
 	case errors.Is(err, analysis.ErrNotFound):
 		return row, fault.Wrap(fault.Permanent, err, "read the analysis")
 	case err != nil:
-		return row, storeFault(err, "read the analysis")
+		return row, awserr.Fault(err, "read the analysis")
 	case row.Status.Ended():
 		return row, fault.New(fault.Conceded, "analysis %s has ended: %s", run.AnalysisID, row.Status)
 	case row.Attempt != run.Attempt:
@@ -99,29 +91,6 @@ func (d Deps) read(ctx context.Context, run names.Run, key string, limit int64) 
 	if !strings.HasPrefix(key, names.PrefixWork+run.AnalysisID+"/") {
 		return nil, fault.New(fault.Permanent, "key %q is not of analysis %s", key, run.AnalysisID)
 	}
-	var b []byte
-	err := d.Retry.Do(ctx, func() error {
-		out, err := d.Objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &d.Bucket, Key: &key})
-		if err != nil {
-			return err
-		}
-		defer out.Body.Close()
-		b, err = io.ReadAll(io.LimitReader(out.Body, limit+1))
-		return err
-	})
-	if err != nil {
-		return nil, storeFault(err, fmt.Sprintf("read %s", key))
-	}
-	if int64(len(b)) > limit {
-		return nil, fault.New(fault.Permanent, "object %s has more than %d bytes", key, limit)
-	}
-	return b, nil
-}
-
-// storeFault names an error of a store: what may go away by itself is Transient.
-func storeFault(err error, doing string) error {
-	if awserr.KindOf(err).Retryable() {
-		return fault.Wrap(fault.Transient, err, "%s", doing)
-	}
-	return fault.Wrap(fault.Permanent, err, "%s", doing)
+	b, err := object.Read(ctx, d.Objects, d.Retry, d.Bucket, key, limit)
+	return b, awserr.Fault(err, "read "+key)
 }

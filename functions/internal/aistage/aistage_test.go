@@ -43,7 +43,7 @@ func (b *bucket) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
-		return nil, b.err
+		return nil, &smithy.OperationError{ServiceID: "S3", OperationName: "GetObject", Err: b.err}
 	}
 	v, ok := b.held[*in.Key]
 	if !ok {
