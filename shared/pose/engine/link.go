@@ -34,7 +34,7 @@ func (w way) expect(t float64) (gx, gy float64, known bool) {
 	last := w[len(w)-1]
 	gx, gy = last.GX, last.GY
 	for i := len(w) - 2; i >= 0; i-- {
-		if dt := last.Time - w[i].Time; dt >= 0.1 {
+		if dt := last.Time - w[i].Time; math.Abs(dt) >= 0.1 { // negative in a way that is read backwards
 			f := (t - last.Time) / dt
 			return gx + (last.GX-w[i].GX)*f, gy + (last.GY-w[i].GY)*f, true
 		}

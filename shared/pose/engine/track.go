@@ -44,7 +44,7 @@ func (e *Engine) Track(ctx context.Context, src string, info media.Info, after *
 			return err
 		}
 		ways := link(looks)
-		s.Target = aim(bowler(ways), info.Width, info.Height)
+		s.Target = aim(bowler(ways).retraced(looks), info.Width, info.Height)
 		s.Target.OtherRuns = otherRuns(s.Target.Seen, ways)
 		if s.Chunk = shortChunk; info.Frames > longClip {
 			s.Chunk = longChunk
