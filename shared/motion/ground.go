@@ -2,9 +2,6 @@ package motion
 
 import "math"
 
-// minRunUp is how much of the run-up must be in view to give its speed.
-const minRunUp = 0.25
-
 // stride is the length of the delivery stride: ankle to ankle, from back-foot
 // to front-foot contact, over the ground, in body heights.
 func (s *study) stride() Measure {
@@ -54,45 +51,4 @@ func (s *study) placeX(k int, t, half float64) (float64, bool) {
 		return 0, false
 	}
 	return median(v), true
-}
-
-// runUp is the speed of the trunk over the last half second before back-foot
-// contact, in body heights a second.
-func (s *study) runUp() Measure {
-	no := func(why string) Measure { return notMeasured(RunUpSpeed, RunUp, HeightsSecond, srcRunUp, why) }
-	if s.back.why != "" {
-		return no(s.back.why)
-	}
-	if s.pan != 0 {
-		return no("the camera moves with the bowler")
-	}
-	if s.height == 0 {
-		return no("the legs are hidden")
-	}
-	if s.side > maxOblique {
-		return no("the clip is not filmed side-on")
-	}
-	var x signal
-	for i := range s.b.f {
-		if c, ok := s.b.f[i].hips(); ok && s.b.f[i].t >= s.back.t-0.5 && s.b.f[i].t <= s.back.t {
-			x.put(s.b.f[i].t, c.x)
-		}
-	}
-	if len(x.t) < 4 || x.t[len(x.t)-1]-x.t[0] < minRunUp {
-		return no("too little of the run-up is in view")
-	}
-	from, to := x.t[0], x.t[len(x.t)-1]
-	e, ok := x.at((from+to)/2, to-from+s.b.dt, 1)
-	if !ok {
-		return no("the track does not support a value")
-	}
-	value := s.d.dir * e.slope / s.height
-	if value <= 0.3 {
-		return no("no run-up is seen")
-	}
-	// Size grows and shrinks with distance from the camera; 6 % covers a bowler
-	// who runs 0.8 m off the line at 14 m.
-	band := 1.96 * math.Hypot(0.06*value, 0.1*0.5/(to-from))
-	return Measure{Name: RunUpSpeed, Phase: RunUp, Value: value, Unit: HeightsSecond, Band: band,
-		Confidence: s.sure((from+to)/2, 15*band/0.3, marks(Left).hip, marks(Right).hip), Source: srcRunUp}
 }

@@ -24,8 +24,7 @@ func (s *study) phases() []Phase {
 	if s.back.why == "" {
 		start = s.back.t
 	}
-	first := s.firstSeen()
-	if t := math.Max(first, start-runUpBefore); t < start-s.b.dt {
+	if t := math.Max(s.followedFrom(start), start-runUpBefore); t < start-s.b.dt {
 		add(RunUp, t)
 	}
 	if s.back.why == "" {
@@ -39,6 +38,15 @@ func (s *study) phases() []Phase {
 		add(FollowThrough, t)
 	}
 	return out
+}
+
+// followedFrom is the time from which on it is the bowler who is seen up to the
+// instant at end, and not somebody close by.
+func (s *study) followedFrom(end float64) float64 {
+	if x, broken := s.approach(end); broken {
+		return x.t[0]
+	}
+	return s.firstSeen()
 }
 
 func (s *study) firstSeen() float64 {
