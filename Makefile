@@ -42,7 +42,7 @@ functions: setup ## build every function and the worker for this machine into .l
 	@CGO_ENABLED=1 go build -trimpath -ldflags='$(LDFLAGS)' -o $(BIN)/poseworker ./functions/poseworker/cmd
 	@integration/setup/fonts.sh $(STATE)/fonts
 
-dist: ## build the zip functions as they are deployed (linux/arm64, static) into .local/dist
+dist: setup ## build the zip functions as they are deployed (linux/arm64, static) into .local/dist
 	@for f in $(ZIPFNS); do CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -ldflags='$(LDFLAGS)' -tags $(TAGS) -o $(DIST)/$$f/bootstrap ./functions/$$f/cmd; done
 	@integration/setup/fonts.sh $(DIST)/render/fonts
 	@echo "built $(words $(ZIPFNS)) functions for arm64 in $(DIST)"
