@@ -1,6 +1,7 @@
 package postjob_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -116,6 +117,43 @@ func TestTheRowAnswersFirst(t *testing.T) {
 	}
 	if _, e := call(t, w, s, names.PostIn{}); e != "Permanent" {
 		t.Errorf("no id: %q", e)
+	}
+}
+
+// Field case 6: a worker that takes the job and answers later than the caller waits
+// is asked once; whether it took the job is read from the row.
+func TestAWorkerThatAnswersTooLate(t *testing.T) {
+	w := posetest.New(t, 1)
+	hits, give := make(chan error, 9), make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, _ *http.Request) {
+		_, err := w.Jobs.Claim(context.Background(), w.Run.AnalysisID, posejob.Claimant{Name: "w", Engine: "e", Model: "m"})
+		hits <- err
+		<-give
+	}))
+	defer srv.Close()
+	defer close(give)
+	client := srv.Client()
+	client.Transport.(*http.Transport).ResponseHeaderTimeout = 20 * time.Millisecond
+	fn := postjob.New(postjob.Deps{Jobs: w.Jobs, Client: client, URL: srv.URL})
+	post := func() (out names.DispatchOut) {
+		payload, _ := json.Marshal(names.PostIn{RoundIn: names.RoundIn{Run: w.Run}}) // a plain struct
+		b, err := fn.Invoke(t.Context(), payload)
+		if err != nil || json.Unmarshal(b, &out) != nil {
+			t.Fatalf("%s, %v", b, err)
+		}
+		return out
+	}
+	if out := post(); out.State != names.DispatchWaiting {
+		t.Errorf("no answer in time: %+v", out)
+	}
+	if err := <-hits; err != nil {
+		t.Fatal(err)
+	}
+	if out := post(); out.State != names.DispatchOwned {
+		t.Errorf("the next round: %+v", out)
+	}
+	if len(hits) != 0 {
+		t.Errorf("the worker was asked %d times more", len(hits))
 	}
 }
 
