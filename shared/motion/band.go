@@ -12,14 +12,16 @@ type bandBase struct {
 	pixel  float64 // degrees at one pixel of error per torso of refTorso pixels
 	max    float64 // greatest possible value, 0 for none
 	limbs  bool    // an angle of a limb, which an oblique view foreshortens
+	near   bool    // not to be measured of an arm on the far side
 	of     part    // which must be in the picture
 }
 
 // Limbs on the far side of the body are read otherwise than those on the near
-// side. As a knee gives in landing, the model reads one that is near too bent.
+// side. A far elbow the model reads as nearly straight, whatever it is: such a
+// reading says nothing about the athlete (README.md). As a knee gives in landing,
+// the model reads one that is near too bent.
 var (
-	bandElbow       = bandBase{sigma: 5.5, offset: 7, pixel: 4, max: 180, limbs: true, of: armLimb}
-	bandElbowFar    = bandBase{sigma: 8, offset: 13, pixel: 4, max: 180, limbs: true, of: armLimb}
+	bandElbow       = bandBase{sigma: 5.5, offset: 7, pixel: 4, max: 180, limbs: true, near: true, of: armLimb}
 	bandKnee        = bandBase{sigma: 6, offset: 4, pixel: 4, max: 180, limbs: true, of: legLimb}
 	bandLanding     = bandBase{sigma: 6, offset: -5, pixel: 4, max: 180, limbs: true, of: legLimb}
 	bandLandingNear = bandBase{sigma: 9, offset: -12, pixel: 4, max: 180, limbs: true, of: legLimb}
@@ -34,14 +36,7 @@ const (
 	maxOblique = 0.6  // of obliqueness: beyond it the view is not side-on
 )
 
-// elbowBase and landingBase are those of the side on which the joint is.
-func (s *study) elbowBase() bandBase {
-	if s.farArm() {
-		return bandElbowFar
-	}
-	return bandElbow
-}
-
+// landingBase is that of the side on which the knee is.
 func (s *study) landingBase() bandBase {
 	if s.farArm() { // the front leg is the other side's
 		return bandLandingNear
@@ -101,8 +96,13 @@ func (s *study) unsupported(base bandBase) string {
 	if base.limbs && s.side > maxOblique {
 		return "the clip is not filmed side-on"
 	}
+	if base.near && s.farArm() {
+		return farElbow
+	}
 	return ""
 }
+
+const farElbow = "the bowling arm is on the far side of the body, where a bent elbow looks straight; film from the side of the bowling arm"
 
 // sure is the confidence of a value: of the delivery, of the joints' visibility
 // near the instant, and of the band.

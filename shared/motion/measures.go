@@ -22,7 +22,7 @@ func (s *study) measures() []Measure {
 	lean := s.b.trunkLean(s.d.dir)
 	rel := contact{t: s.d.release, spread: s.releaseSpread()}
 	out := []Measure{
-		s.angle(ElbowAngle, Release, elbow, 2, rel, s.elbowBase(), srcElbow, m.shoulder, m.elbow, m.wrist),
+		s.angle(ElbowAngle, Release, elbow, 2, rel, bandElbow, srcElbow, m.shoulder, m.elbow, m.wrist),
 		s.extension(elbow, rel),
 		s.angle(FrontKneeAngle, FrontFootContact, knee.since(s.front.t+math.Max(0.3*s.b.dt, settled)), 0, s.front, s.landingBase(), srcKnee, k.hip, k.knee, k.ankle),
 		s.angle(FrontKneeAngle, Release, knee, 2, rel, bandKnee, srcKnee, k.hip, k.knee, k.ankle),
@@ -126,7 +126,7 @@ func (s *study) extension(elbow signal, rel contact) Measure {
 	if n < 3 {
 		return no("too few frames between arm horizontal and release")
 	}
-	band := math.Hypot(s.band(s.elbowBase(), end, rel), s.band(s.elbowBase(), least, contact{spread: s.b.dt / 3})) * alike
+	band := math.Hypot(s.band(bandElbow, end, rel), s.band(bandElbow, least, contact{spread: s.b.dt / 3})) * alike
 	if band > maxBand {
 		return no(s.tooWide(band, rel, end))
 	}

@@ -17,7 +17,7 @@ func (s *study) series() []Series {
 	m, k := marks(s.d.arm), marks(s.frontSide)
 	arm, _ := s.armSignal()
 	out := []Series{
-		s.sampled(SeriesElbow, s.b.angleOf(m.shoulder, m.elbow, m.wrist), s.elbowBase()),
+		s.sampled(SeriesElbow, s.b.angleOf(m.shoulder, m.elbow, m.wrist), bandElbow),
 		s.sampled(SeriesKnee, s.b.angleOf(k.hip, k.knee, k.ankle), bandKnee),
 		s.sampled(SeriesTrunk, s.b.trunkLean(s.d.dir), bandTrunk),
 		s.sampled(SeriesArm, arm, bandArm),
@@ -39,7 +39,7 @@ func (s *study) sampled(name string, sig signal, base bandBase) Series {
 		}
 		out.Times = append(out.Times, round(t, 1e4))
 		e, ok := sig.at(t, s.b.window(0.036), 2)
-		if !ok || !near(sig.t, t, maxGap+s.b.dt/2) || s.leaves(base, t) != "" {
+		if !ok || s.unsupported(base) != "" || !near(sig.t, t, maxGap+s.b.dt/2) || s.leaves(base, t) != "" {
 			out.Values = append(out.Values, nil)
 			continue
 		}

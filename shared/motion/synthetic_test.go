@@ -322,6 +322,32 @@ func TestAnArmCutOffByTheEdge(t *testing.T) {
 	}
 }
 
+// TestAFarElbowIsNotMeasured: the model reads it as nearly straight, whatever it is.
+func TestAFarElbowIsNotMeasured(t *testing.T) {
+	for clip, far := range map[string]bool{"s101": true, "s111": true, "s1": false, "s2": false} {
+		c := Analyse(0, readTestTrack(t, "testdata/"+clip+".full.json.gz"))
+		for _, name := range []string{ElbowAngle, ElbowExtension} {
+			if m := measure(t, c, name, Release); (m.NotMeasured == farElbow) != far || far && m.Value != 0 {
+				t.Errorf("%s: %+v, on the far side: %v", clip, m, far)
+			}
+		}
+		drawn := 0
+		for _, s := range c.Series {
+			for _, v := range s.Values {
+				if s.Name == SeriesElbow && v != nil {
+					drawn++
+				}
+			}
+		}
+		if (drawn == 0) != far {
+			t.Errorf("%s: the elbow's curve has %d values, on the far side: %v", clip, drawn, far)
+		}
+		if m := measure(t, c, FrontKneeAngle, Release); m.NotMeasured != "" {
+			t.Errorf("%s: the knee is not measured: %s", clip, m.NotMeasured)
+		}
+	}
+}
+
 // TestLowRateWithholds checks that what a frame rate cannot support is not given.
 func TestLowRateWithholds(t *testing.T) {
 	clean := jointsOf(t, "bowler")
