@@ -95,7 +95,7 @@ func (d Deps) take(ctx context.Context, log *slog.Logger, ev events.APIGatewayV2
 	if err != nil {
 		return unreadable, err
 	}
-	switch seen, err := d.Seen.Has(ctx, msg.ID, msg.Body); {
+	switch seen, err := d.Seen.Has(ctx, msg.ID, msg.Body, d.now()); {
 	case err != nil:
 		return failed, err
 	case seen == SeenOther:

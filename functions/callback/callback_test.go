@@ -5,12 +5,15 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/functions/callback"
 	"fastbowlinglab/functions/internal/posetest"
@@ -226,5 +229,40 @@ func TestRepeatedCallbacks(t *testing.T) {
 	}
 	if after := w.Job(); encode(t, after) != encode(t, before) {
 		t.Errorf("the job changed: %+v, then %+v", before, after)
+	}
+}
+
+// Field case 14: the note of a message is kept for a while. When that is over it
+// makes no difference whether the table has reaped it.
+func TestAnOldNoteIsNoNote(t *testing.T) {
+	for _, reaped := range []bool{false, true} {
+		t.Run(fmt.Sprint("reaped ", reaped), func(t *testing.T) {
+			w := claimed(t)
+			now := time.Now()
+			if code, state := w.send(t, "m", encode(t, w.result()), current, now); code != 200 || state != "taken" {
+				t.Fatalf("%d %s", code, state)
+			}
+			before := w.Job()
+			other := w.result()
+			other.Result = names.VerdictOut{Verdict: names.VerdictReject, Reason: "no_person"}
+			if code, _ := w.send(t, "m", encode(t, other), current, now); code != 422 {
+				t.Errorf("at once: %d, want 422", code)
+			}
+			if reaped {
+				key := map[string]types.AttributeValue{"effect": &types.AttributeValueMemberS{Value: "callback#pose#m"}}
+				out, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &names.Effects.Name, Key: key, ReturnValues: types.ReturnValueAllOld})
+				if err != nil || len(out.Attributes) == 0 {
+					t.Fatalf("%v, %v", out, err)
+				}
+			}
+			later := now.Add(time.Hour)
+			w.deps.Now = func() time.Time { return later }
+			if code, state := w.send(t, "m", encode(t, other), current, later); code != 409 || state != "lost" {
+				t.Errorf("an hour later: %d %s, want 409 lost", code, state)
+			}
+			if after := w.Job(); encode(t, after) != encode(t, before) {
+				t.Errorf("the job changed: %+v, then %+v", before, after)
+			}
+		})
 	}
 }

@@ -47,8 +47,9 @@ func digest(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Has tells whether a message's effect stands already.
-func (s Seen) Has(ctx context.Context, id string, body []byte) (Sight, error) {
+// Has tells whether a message's effect stands already. A note whose time is over
+// is none, whether or not the table has reaped it.
+func (s Seen) Has(ctx context.Context, id string, body []byte, now time.Time) (Sight, error) {
 	yes := true
 	var out *dynamodb.GetItemOutput
 	err := s.Retry.Do(ctx, func() (err error) {
@@ -59,7 +60,11 @@ func (s Seen) Has(ctx context.Context, id string, body []byte) (Sight, error) {
 	if err != nil {
 		return SeenNever, fmt.Errorf("look for message %s: %w", id, err)
 	}
-	if out.Item == nil {
+	until, _ := out.Item["expires_at"].(*types.AttributeValueMemberN)
+	if until == nil { // no note: each has its end
+		return SeenNever, nil
+	}
+	if end, err := strconv.ParseInt(until.Value, 10, 64); err != nil || end <= now.Unix() {
 		return SeenNever, nil
 	}
 	was, ok := out.Item["hash"].(*types.AttributeValueMemberS)

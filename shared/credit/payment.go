@@ -128,18 +128,17 @@ func (p Payment) items(s Store, e PaymentEvent, m movement, balance int64, now t
 	if err != nil {
 		return nil, fmt.Errorf("encode a payment: %w", err)
 	}
-	seen := "attribute_not_exists(effect)"
-	put := &ddb.Put{TableName: &s.Effects, Item: row, ConditionExpression: &seen}
+	fresh, over := "attribute_not_exists(effect) OR expires_at <= :now", map[string]ddb.AttributeValue{":now": number(now.Unix())}
+	put := &ddb.Put{TableName: &s.Effects, Item: row, ConditionExpression: &fresh, ExpressionAttributeValues: over}
 	if p.Version > 1 {
-		seen = "version = :seen"
-		put.ExpressionAttributeValues = map[string]ddb.AttributeValue{":seen": number(p.Version - 1)}
+		seen := "version = :seen"
+		put.ConditionExpression, put.ExpressionAttributeValues = &seen, map[string]ddb.AttributeValue{":seen": number(p.Version - 1)}
 	}
 	mark, err := stamp.MarshalMap(eventMark{e.markKey(), e.BodyHash, now.Add(eventMemory).Unix()})
 	if err != nil {
 		return nil, fmt.Errorf("encode an event's mark: %w", err)
 	}
-	fresh := "attribute_not_exists(effect)"
-	out := []ddb.TransactWriteItem{{Put: put}, {Put: &ddb.Put{TableName: &s.Effects, Item: mark, ConditionExpression: &fresh}}}
+	out := []ddb.TransactWriteItem{{Put: put}, {Put: &ddb.Put{TableName: &s.Effects, Item: mark, ConditionExpression: &fresh, ExpressionAttributeValues: over}}}
 
 	cause := paymentCause(e.PaymentID)
 	var entries []ddb.TransactWriteItem

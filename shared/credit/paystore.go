@@ -89,10 +89,20 @@ func (s Store) payOnce(ctx context.Context, e PaymentEvent) (p Payment, done boo
 }
 
 // effect reads a row of the effects table; into stays as it is when there is none.
+// One whose time is over is none, whether or not the table has reaped it.
 func (s Store) effect(ctx context.Context, key string, into any) error {
 	items, err := s.read(ctx, s.Effects, "effect = :k", map[string]ddb.AttributeValue{":k": text(key)})
 	if err != nil || len(items) == 0 {
 		return err
+	}
+	var until struct {
+		Expires int64 `dynamodbav:"expires_at"`
+	}
+	if err := attributevalue.UnmarshalMap(items[0], &until); err != nil {
+		return fmt.Errorf("decode %s: %w", key, err)
+	}
+	if until.Expires != 0 && until.Expires <= s.now().Unix() {
+		return nil
 	}
 	if err := attributevalue.UnmarshalMap(items[0], into); err != nil {
 		return fmt.Errorf("decode %s: %w", key, err)
