@@ -25,6 +25,7 @@ import (
 	"fastbowlinglab/shared/handler"
 	"fastbowlinglab/shared/metric"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 )
@@ -147,32 +148,22 @@ func (a *audit) found(invariant, subject, format string, args ...any) {
 	}
 }
 
-// scan reads a table, page by page, as long as there is time.
+// scan checks the items of a table, as long as there is time.
 func (a *audit) scan(ctx context.Context, table string, check func(context.Context, map[string]ddb.AttributeValue) error) error {
 	limit := int32(pageSize)
-	var from map[string]ddb.AttributeValue
-	for {
+	for item, err := range paging.Scan(ctx, a.DB, a.Retry, &dynamodb.ScanInput{TableName: &table, Limit: &limit}) {
+		if err != nil {
+			return err
+		}
 		if !a.until.IsZero() && time.Now().After(a.until) {
 			a.rep.Partial = true
 			return nil
 		}
-		var out *dynamodb.ScanOutput
-		err := a.Retry.Do(ctx, func() (err error) {
-			out, err = a.DB.Scan(ctx, &dynamodb.ScanInput{TableName: &table, Limit: &limit, ExclusiveStartKey: from})
+		if err := check(ctx, item); err != nil {
 			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, item := range out.Items {
-			if err := check(ctx, item); err != nil {
-				return err
-			}
-		}
-		if from = out.LastEvaluatedKey; from == nil {
-			return nil
 		}
 	}
+	return nil
 }
 
 // store writes the report.

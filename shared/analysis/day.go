@@ -9,6 +9,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/paging"
 )
 
 // Delivered lists the analyses that were delivered on a UTC day (YYYY-MM-DD),
@@ -22,28 +23,19 @@ func (s Store) Delivered(ctx context.Context, day string) ([]Row, error) {
 	in := &dynamodb.QueryInput{TableName: &s.Analyses, IndexName: &index, KeyConditionExpression: &cond,
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":day": text(day)}}
 	var rows []Row
-	for {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, in)
-			return err
-		})
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		if err != nil {
 			return nil, fmt.Errorf("list the analyses delivered on %s: %w", day, err)
 		}
-		for _, item := range out.Items {
-			r, err := decode(item)
-			if err != nil {
-				return nil, fmt.Errorf("list the analyses delivered on %s: %s: %w", day, idOf(item), err)
-			}
-			if r.Status == Ready {
-				rows = append(rows, r)
-			}
+		r, err := decode(item)
+		if err != nil {
+			return nil, fmt.Errorf("list the analyses delivered on %s: %s: %w", day, idOf(item), err)
 		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return rows, nil
+		if r.Status == Ready {
+			rows = append(rows, r)
 		}
 	}
+	return rows, nil
 }
 
 // Day is the UTC day of the analysis's end, "" while it has none.

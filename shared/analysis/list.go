@@ -9,6 +9,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/paging"
 )
 
 // Open calls visit for every open analysis, the one whose deadline comes first
@@ -16,34 +17,22 @@ import (
 // behind: whoever acts on a row does so under a condition.
 func (s Store) Open(ctx context.Context, visit func(Row) bool) error {
 	cond, index := "#o = :mark", names.IndexOpen
-	var from map[string]ddb.AttributeValue
-	for {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, &dynamodb.QueryInput{
-				TableName: &s.Analyses, IndexName: &index, KeyConditionExpression: &cond,
-				ExpressionAttributeNames:  map[string]string{"#o": "open"},
-				ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": text(OpenMark)},
-				ExclusiveStartKey:         from,
-			})
-			return err
-		})
+	in := &dynamodb.QueryInput{TableName: &s.Analyses, IndexName: &index, KeyConditionExpression: &cond,
+		ExpressionAttributeNames:  map[string]string{"#o": "open"},
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": text(OpenMark)}}
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		if err != nil {
 			return fmt.Errorf("list open analyses: %w", err)
 		}
-		for _, item := range out.Items {
-			r, err := decode(item)
-			if err != nil { // one bad row does not hide the others
-				r = Row{AnalysisID: idOf(item)}
-			}
-			if !visit(r) {
-				return nil
-			}
+		r, err := decode(item)
+		if err != nil { // one bad row does not hide the others
+			r = Row{AnalysisID: idOf(item)}
 		}
-		if from = out.LastEvaluatedKey; from == nil {
+		if !visit(r) {
 			return nil
 		}
 	}
+	return nil
 }
 
 func idOf(item map[string]ddb.AttributeValue) string {

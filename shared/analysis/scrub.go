@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/stamp"
 )
 
@@ -41,26 +42,17 @@ func (s Store) EndedBefore(ctx context.Context, db Scanner, t time.Time, visit f
 	filter := "ended_at < :t AND attribute_not_exists(swept_at)"
 	in := &dynamodb.ScanInput{TableName: &s.Analyses, FilterExpression: &filter,
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":t": stamp.Value(t)}}
-	for {
-		var out *dynamodb.ScanOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = db.Scan(ctx, in)
-			return err
-		})
+	for item, err := range paging.Scan(ctx, db, s.Retry, in) {
 		if err != nil {
 			return fmt.Errorf("look for old analyses: %w", err)
 		}
-		for _, item := range out.Items {
-			r, err := decode(item)
-			if err != nil {
-				return err
-			}
-			if err := visit(r); err != nil {
-				return err
-			}
+		r, err := decode(item)
+		if err != nil {
+			return err
 		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return nil
+		if err := visit(r); err != nil {
+			return err
 		}
 	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/txn"
 )
@@ -113,17 +114,18 @@ func (s Store) Leave(ctx context.Context, b Batch, c Counts) error {
 // Batches lists the batches of a run that were begun, in the order of their keys.
 func (s Store) Batches(ctx context.Context, run string) ([]Batch, error) {
 	cond, yes := "run = :run AND begins_with(part, :batch)", true
+	in := &dynamodb.QueryInput{TableName: &s.Table, KeyConditionExpression: &cond, ConsistentRead: &yes,
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":run": text(run), ":batch": text(partBatch)}}
 	var bs []Batch
-	err := s.query(ctx, &dynamodb.QueryInput{TableName: &s.Table, KeyConditionExpression: &cond, ConsistentRead: &yes,
-		ExpressionAttributeValues: map[string]ddb.AttributeValue{":run": text(run), ":batch": text(partBatch)}},
-		func(item map[string]ddb.AttributeValue) error {
-			var b Batch
-			err := attributevalue.UnmarshalMap(item, &b)
-			bs = append(bs, b)
-			return err
-		})
-	if err != nil {
-		return nil, fmt.Errorf("list the batches of run %s: %w", run, err)
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
+		var b Batch
+		if err == nil {
+			err = attributevalue.UnmarshalMap(item, &b)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the batches of run %s: %w", run, err)
+		}
+		bs = append(bs, b)
 	}
 	return bs, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 )
 
@@ -22,27 +23,18 @@ func EachItem(ctx context.Context, db Scanner, table string, r retry.Policy, vis
 	in := &dynamodb.ScanInput{TableName: &table, FilterExpression: &filter, ProjectionExpression: &keys, ConsistentRead: &yes,
 		ExpressionAttributeNames:  map[string]string{"#r": "run"},
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":items": &ddb.AttributeValueMemberS{Value: itemPrefix}}}
-	for {
-		var out *dynamodb.ScanOutput
-		err := r.Do(ctx, func() (err error) {
-			out, err = db.Scan(ctx, in)
-			return err
-		})
+	for item, err := range paging.Scan(ctx, db, r, in) {
 		if err != nil {
 			return fmt.Errorf("look through the items of backfills: %w", err)
 		}
-		for _, it := range out.Items {
-			set, _ := it["run"].(*ddb.AttributeValueMemberS)
-			id, _ := it["part"].(*ddb.AttributeValueMemberS)
-			if set == nil || id == nil {
-				continue
-			}
-			if err := visit(set.Value, id.Value); err != nil {
-				return err
-			}
+		set, _ := item["run"].(*ddb.AttributeValueMemberS)
+		id, _ := item["part"].(*ddb.AttributeValueMemberS)
+		if set == nil || id == nil {
+			continue
 		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return nil
+		if err := visit(set.Value, id.Value); err != nil {
+			return err
 		}
 	}
+	return nil
 }

@@ -29,6 +29,7 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/txn"
@@ -279,38 +280,17 @@ func (s Store) ByEffect(ctx context.Context, effect string) ([]Run, error) {
 		ExpressionAttributeNames:  map[string]string{"#o": "open"},
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":effect": text(effect)}}
 	var runs []Run
-	err := s.query(ctx, in, func(item map[string]ddb.AttributeValue) error {
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		var r Run
-		err := attributevalue.UnmarshalMap(item, &r)
+		if err == nil {
+			err = attributevalue.UnmarshalMap(item, &r)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list the open runs of %s: %w", effect, err)
+		}
 		runs = append(runs, r)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the open runs of %s: %w", effect, err)
 	}
 	return runs, nil
-}
-
-// query visits every item of a query.
-func (s Store) query(ctx context.Context, in *dynamodb.QueryInput, visit func(map[string]ddb.AttributeValue) error) error {
-	for {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, in)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, item := range out.Items {
-			if err := visit(item); err != nil {
-				return err
-			}
-		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return nil
-		}
-	}
 }
 
 // errRefused says that a condition failed; the row comes with it.

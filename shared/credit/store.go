@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/txn"
@@ -63,29 +64,18 @@ func (l Ledger) Sum() int64 {
 // never had a credit has an empty one.
 func (s Store) Read(ctx context.Context, athleteID string) (Ledger, error) {
 	var l Ledger
-	var from map[string]ddb.AttributeValue
 	yes, cond := true, "athlete_id = :athlete"
-	for {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, &dynamodb.QueryInput{TableName: &s.Credits, KeyConditionExpression: &cond,
-				ExpressionAttributeValues: map[string]ddb.AttributeValue{":athlete": text(athleteID)},
-				ConsistentRead:            &yes, ExclusiveStartKey: from})
-			return err
-		})
+	in := &dynamodb.QueryInput{TableName: &s.Credits, KeyConditionExpression: &cond, ConsistentRead: &yes,
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":athlete": text(athleteID)}}
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		if err != nil {
 			return Ledger{}, fmt.Errorf("read the ledger of %s: %w", athleteID, err)
 		}
-		if err := l.add(out.Items); err != nil {
+		if l.More = len(l.Entries) == maxEntries; l.More {
+			break
+		}
+		if err := l.add(item); err != nil {
 			return Ledger{}, fmt.Errorf("read the ledger of %s: %w", athleteID, err)
-		}
-		from = out.LastEvaluatedKey
-		if from == nil {
-			break
-		}
-		if len(l.Entries) >= maxEntries {
-			l.More = true
-			break
 		}
 	}
 	slices.SortFunc(l.Entries, func(a, b Entry) int {
@@ -101,45 +91,34 @@ func (s Store) GivenBack(ctx context.Context, athleteID string, since time.Time,
 		ExpressionAttributeNames: map[string]string{"#at": "at"},
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":athlete": text(athleteID), ":refund": text(name(KindRefund, "")),
 			":since": stamp.Value(since)}}
-	for {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, in)
-			return err
-		})
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		if err != nil {
 			return 0, fmt.Errorf("count the refunds of %s: %w", athleteID, err)
 		}
-		for _, it := range out.Items {
-			var e Entry
-			if err := attributevalue.UnmarshalMap(it, &e); err != nil {
-				return 0, fmt.Errorf("decode an entry: %w", err)
-			}
-			if counts(e.Reason) {
-				n++
-			}
+		var e Entry
+		if err := attributevalue.UnmarshalMap(item, &e); err != nil {
+			return 0, fmt.Errorf("decode an entry: %w", err)
 		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return n, nil
+		if counts(e.Reason) {
+			n++
 		}
 	}
+	return n, nil
 }
 
-func (l *Ledger) add(items []map[string]ddb.AttributeValue) error {
-	for _, it := range items {
-		var e struct {
-			Entry
-			Balance int64 `dynamodbav:"balance"`
-		}
-		if err := attributevalue.UnmarshalMap(it, &e); err != nil {
-			return fmt.Errorf("decode an entry: %w", err)
-		}
-		if e.Entry.Entry == balanceEntry {
-			l.Balance = e.Balance
-			continue
-		}
-		l.Entries = append(l.Entries, e.Entry)
+func (l *Ledger) add(item map[string]ddb.AttributeValue) error {
+	var e struct {
+		Entry
+		Balance int64 `dynamodbav:"balance"`
 	}
+	if err := attributevalue.UnmarshalMap(item, &e); err != nil {
+		return fmt.Errorf("decode an entry: %w", err)
+	}
+	if e.Entry.Entry == balanceEntry {
+		l.Balance = e.Balance
+		return nil
+	}
+	l.Entries = append(l.Entries, e.Entry)
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/metric"
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/tags"
@@ -181,29 +182,19 @@ func (s Rows) read(ctx context.Context, day, part, version string) (map[string]R
 		ExpressionAttributeNames:  map[string]string{"#d": "day", "#i": "item"},
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":day": text(day), ":part": text(part)}}
 	rows := map[string]Row{}
-	for {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, in)
-			return err
-		})
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		if err != nil {
 			return nil, fmt.Errorf("read the tags of %s: %w", day, err)
 		}
-		for _, item := range out.Items {
-			var r Row
-			if err := attributevalue.UnmarshalMap(item, &r); err != nil {
-				return nil, fmt.Errorf("decode the tags of %s: %w", day, err)
-			}
-			id, v, _ := cut(r.Item[len(part):])
-			if v == version {
-				rows[id] = r
-			}
+		var r Row
+		if err := attributevalue.UnmarshalMap(item, &r); err != nil {
+			return nil, fmt.Errorf("decode the tags of %s: %w", day, err)
 		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return rows, nil
+		if id, v, _ := cut(r.Item[len(part):]); v == version {
+			rows[id] = r
 		}
 	}
+	return rows, nil
 }
 
 func (s Rows) now() time.Time {

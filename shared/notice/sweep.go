@@ -10,6 +10,7 @@ import (
 
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/outbox"
+	"fastbowlinglab/shared/paging"
 )
 
 // Sweep sends what the stream left behind and finds claims that ran out, oldest
@@ -17,32 +18,22 @@ import (
 // not stop the others. It returns how many it handled and the failures.
 func (s Sender) Sweep(ctx context.Context, limit int) (handled int, err error) {
 	cond, index := "#u = :mark", names.IndexUnsent
-	var from map[string]ddb.AttributeValue
+	in := &dynamodb.QueryInput{TableName: &s.Notices, IndexName: &index, KeyConditionExpression: &cond,
+		ExpressionAttributeNames:  map[string]string{"#u": "unsent"},
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": text(outbox.UnsentMark)}}
 	var failed []error
-	for handled < limit && ctx.Err() == nil {
-		var out *dynamodb.QueryOutput
-		err := s.Retry.Do(ctx, func() (err error) {
-			out, err = s.DB.Query(ctx, &dynamodb.QueryInput{TableName: &s.Notices, IndexName: &index,
-				KeyConditionExpression: &cond, ExpressionAttributeNames: map[string]string{"#u": "unsent"},
-				ExpressionAttributeValues: map[string]ddb.AttributeValue{":mark": text(outbox.UnsentMark)}, ExclusiveStartKey: from})
-			return err
-		})
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		if err != nil {
 			return handled, errors.Join(append(failed, fmt.Errorf("list unsent notices: %w", err))...)
 		}
-		for _, item := range out.Items {
-			n, err := Decode(item)
-			if err == nil {
-				err = s.Send(ctx, n.AnalysisID, n.ID)
-			}
-			if err != nil {
-				failed = append(failed, err)
-			}
-			if handled++; handled >= limit || ctx.Err() != nil {
-				break
-			}
+		n, err := outbox.Decode(item)
+		if err == nil {
+			err = s.Send(ctx, n.AnalysisID, n.ID)
 		}
-		if from = out.LastEvaluatedKey; from == nil {
+		if err != nil {
+			failed = append(failed, err)
+		}
+		if handled++; handled >= limit || ctx.Err() != nil {
 			break
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 )
 
@@ -81,18 +82,11 @@ func held(ctx context.Context, db Reader, table, day, begins string) (all []map[
 	in := &dynamodb.QueryInput{TableName: &table, KeyConditionExpression: &cond, ConsistentRead: &yes,
 		ExpressionAttributeNames:  map[string]string{"#d": "day", "#i": "item"},
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":day": &ddb.AttributeValueMemberS{Value: day}, ":begins": &ddb.AttributeValueMemberS{Value: begins}}}
-	for {
-		var out *dynamodb.QueryOutput
-		err := retry.Policy{}.Do(ctx, func() (err error) {
-			out, err = db.Query(ctx, in)
-			return err
-		})
+	for item, err := range paging.Query(ctx, db, retry.Policy{}, in) {
 		if err != nil {
 			return nil, fmt.Errorf("read the tags of an analysis: %w", err)
 		}
-		all = append(all, out.Items...)
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return all, nil
-		}
+		all = append(all, item)
 	}
+	return all, nil
 }

@@ -14,6 +14,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 )
 
@@ -157,38 +158,37 @@ func (s Store) calls(ctx context.Context, analysisID, day string) (calls []Call,
 	}
 	in.KeyConditionExpression = &cond
 	in.ExpressionAttributeValues = map[string]ddb.AttributeValue{":key": &ddb.AttributeValueMemberS{Value: key}}
-	for {
-		out, err := s.query(ctx, in)
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
 		if err != nil {
 			return nil, false, fmt.Errorf("read the model calls of %s: %w", key, err)
 		}
-		for _, it := range out.Items {
-			var c Call
-			if err := attributevalue.UnmarshalMap(it, &c); err != nil {
-				return nil, false, fmt.Errorf("decode a model call of %s: %w", key, err)
-			}
-			calls = append(calls, c)
-		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return calls, false, nil
-		}
-		if len(calls) >= maxCalls {
+		if len(calls) == maxCalls {
 			return calls, true, nil
 		}
+		var c Call
+		if err := attributevalue.UnmarshalMap(item, &c); err != nil {
+			return nil, false, fmt.Errorf("decode a model call of %s: %w", key, err)
+		}
+		calls = append(calls, c)
 	}
+	return calls, false, nil
 }
 
 // prices gives every price of a model, the table's over the shipped.
 func (s Store) prices(ctx context.Context, model string) ([]Price, error) {
 	cond := "model = :model"
-	out, err := s.query(ctx, &dynamodb.QueryInput{TableName: &s.Prices, KeyConditionExpression: &cond,
-		ExpressionAttributeValues: map[string]ddb.AttributeValue{":model": &ddb.AttributeValueMemberS{Value: model}}})
-	if err != nil {
-		return nil, fmt.Errorf("read the prices of %s: %w", model, err)
-	}
+	in := &dynamodb.QueryInput{TableName: &s.Prices, KeyConditionExpression: &cond,
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":model": &ddb.AttributeValueMemberS{Value: model}}}
 	var table []Price
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &table); err != nil {
-		return nil, fmt.Errorf("decode the prices of %s: %w", model, err)
+	for item, err := range paging.Query(ctx, s.DB, s.Retry, in) {
+		if err != nil {
+			return nil, fmt.Errorf("read the prices of %s: %w", model, err)
+		}
+		var p Price
+		if err := attributevalue.UnmarshalMap(item, &p); err != nil {
+			return nil, fmt.Errorf("decode the prices of %s: %w", model, err)
+		}
+		table = append(table, p)
 	}
 	var shipped []Price
 	for _, p := range Shipped() {
@@ -197,12 +197,4 @@ func (s Store) prices(ctx context.Context, model string) ([]Price, error) {
 		}
 	}
 	return merge(shipped, table), nil
-}
-
-func (s Store) query(ctx context.Context, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput, err error) {
-	err = s.Retry.Do(ctx, func() error {
-		out, err = s.DB.Query(ctx, in)
-		return err
-	})
-	return out, err
 }

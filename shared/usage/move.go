@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"fastbowlinglab/shared/paging"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/txn"
 )
@@ -23,20 +24,13 @@ func rows(ctx context.Context, db Mover, table, analysisID string) (all []map[st
 	cond, yes := "analysis_id = :id", true
 	in := &dynamodb.QueryInput{TableName: &table, KeyConditionExpression: &cond, ConsistentRead: &yes,
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":id": &ddb.AttributeValueMemberS{Value: analysisID}}}
-	for {
-		var out *dynamodb.QueryOutput
-		err := retry.Policy{}.Do(ctx, func() (err error) {
-			out, err = db.Query(ctx, in)
-			return err
-		})
+	for item, err := range paging.Query(ctx, db, retry.Policy{}, in) {
 		if err != nil {
 			return nil, fmt.Errorf("read the model calls of %s: %w", analysisID, err)
 		}
-		all = append(all, out.Items...)
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return all, nil
-		}
+		all = append(all, item)
 	}
+	return all, nil
 }
 
 // Labels are the tasks, with their revisions, of which an analysis has calls.
