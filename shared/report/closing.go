@@ -64,11 +64,12 @@ var (
 	}
 	limitsText = []string{
 		"This report says nothing about whether an action is legal under the Laws of Cricket. The error of a single phone camera is larger than the limits in those rules, and an elbow that bends in depth can look straight.",
+		"When a foot lands is read from how it slows down. A back foot that lands on its toes and rolls on is told late: at 30 frames a second by up to a frame and a half, a twentieth of a second. The band of the delivery stride’s time holds that.",
 		"It is no medical advice. Stop a drill that hurts, and see somebody who is trained to help.",
 	}
 	filmingText = []string{
 		"Film at 120 to 240 frames a second (the phone’s slow-motion setting), with the original file sent in and not a copy from a chat.",
-		"Stand square to the pitch, level with the popping crease, so that run-up, landing and release are seen from the side.",
+		"Stand square to the pitch, level with the popping crease, on the side of the bowling arm, so that run-up, landing and release are seen from the side.",
 		"Put the phone on a tripod or a wall at hip height, and keep it still.",
 		"Keep the whole body in the picture from the last five strides to the follow-through, with good light and nobody walking in front.",
 		"Send several deliveries: what repeats is the bowler, what does not may be the measurement.",
