@@ -38,7 +38,7 @@ func (d Deps) confirm(ctx context.Context, r request) (answer, error) {
 		}
 	}
 	if row.QueuedAt.IsZero() {
-		return answer{}, ended(row)
+		return answer{}, d.expired(ctx, row)
 	}
 	if row.Status == analysis.Queued {
 		if _, err := analysis.Start(ctx, d.Steps, d.MachineARN, row.AnalysisID, row.Attempt); err != nil {
@@ -46,6 +46,19 @@ func (d Deps) confirm(ctx context.Context, r request) (answer, error) {
 		}
 	}
 	return answer{Status: http.StatusAccepted, Body: standing{AnalysisID: row.AnalysisID, Status: analysis.Queued}}, nil
+}
+
+// expired says why an analysis cannot be confirmed any more. One that is past its
+// deadline has its end from now on, whether or not the reconciler has come by.
+func (d Deps) expired(ctx context.Context, row analysis.Row) error {
+	if row.Status == analysis.Reserved {
+		res, err := d.Ends.Expire(ctx, row.AnalysisID, "confirm#"+row.AthleteID)
+		if err != nil {
+			return err
+		}
+		row.Status, row.Reason = res.Status, string(res.Reason)
+	}
+	return ended(row)
 }
 
 // cancel ends an analysis that no worker has claimed, with a refund.

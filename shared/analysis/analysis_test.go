@@ -180,6 +180,27 @@ func TestQueueKeepsTheFirstPins(t *testing.T) {
 	}
 }
 
+// Field case 14: a reservation whose time is over cannot be queued, whether or not
+// the reconciler has come by to expire it.
+func TestNothingIsQueuedAfterItsTime(t *testing.T) {
+	w := newWorld(t, 2)
+	for key, tc := range map[string]struct {
+		after time.Duration
+		want  analysis.Status
+	}{"in time": {names.ReservedDeadline, analysis.Queued}, "too late": {names.ReservedDeadline + time.Millisecond, analysis.Reserved}} {
+		r, _, err := w.life.Create(t.Context(), athlete, key, submission())
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := w.life
+		late.Now = func() time.Time { return r.CreatedAt.Add(tc.after) }
+		got, err := late.Queue(t.Context(), r.AnalysisID, r.Clips)
+		if got.Status != tc.want || errors.Is(err, analysis.ErrEnded) != (tc.want == analysis.Reserved) {
+			t.Errorf("%s: %s, %v", key, got.Status, err)
+		}
+	}
+}
+
 func TestBegin(t *testing.T) {
 	w := newWorld(t, 1)
 	id := w.queued("key").AnalysisID

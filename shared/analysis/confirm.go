@@ -107,7 +107,8 @@ func objectSize(out *s3.GetObjectOutput) (int64, error) {
 // Queue moves a reserved analysis to queued with its clips pinned. If it was
 // queued before, the row is returned as it stands, with the first pins: that is
 // how a lost answer is repaired. ErrEnded, with the row, if it ended before it
-// was ever queued.
+// was ever queued, or is still reserved past its deadline: nothing but its expiry
+// is left for it.
 func (s Store) Queue(ctx context.Context, id string, pinned []Clip) (Row, error) {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	list, err := attributevalue.Marshal(pinned)
@@ -116,7 +117,7 @@ func (s Store) Queue(ctx context.Context, id string, pinned []Clip) (Row, error)
 	}
 	r, err := s.change(ctx, id,
 		"SET #s = :queued, queued_at = :now, deadline = :deadline, clips = :clips",
-		"#s = :reserved",
+		"#s = :reserved AND deadline >= :now",
 		map[string]string{"#s": "status"},
 		map[string]ddb.AttributeValue{
 			":queued": text(string(Queued)), ":reserved": text(string(Reserved)), ":clips": list,
