@@ -26,7 +26,7 @@ import (
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/outcome"
 	"fastbowlinglab/shared/usage"
 )
@@ -46,7 +46,7 @@ type Deps struct {
 	People      athlete.Store
 	Erasures    erasure.Store
 	PaymentKeys KeySource
-	Rows        notice.Lister // of notices and tags, for the export
+	Rows        outbox.Lister // of notices and tags, for the export
 	Notices     string        // tables
 	Tags        string
 	Folder      Lister // the bucket's, for the export

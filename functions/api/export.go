@@ -9,7 +9,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/tags"
@@ -56,8 +56,8 @@ type exportAnalysis struct {
 
 type exportNotice struct {
 	Kind    string         `json:"kind"`
-	Channel notice.Channel `json:"channel"`
-	State   notice.State   `json:"state"`
+	Channel outbox.Channel `json:"channel"`
+	State   outbox.State   `json:"state"`
 	SentAt  *time.Time     `json:"sent_at,omitempty"`
 }
 
@@ -139,7 +139,7 @@ func (d Deps) exportOne(ctx context.Context, row analysis.Row) (exportAnalysis, 
 	a := exportAnalysis{view: viewOf(row), AthleteName: row.AthleteName, Email: row.Email, Push: row.Push, TimeZone: row.TimeZone,
 		Notes: row.Notes, Consent: row.Consent, Flags: row.Flags, StartedAt: known(row.StartedAt), ClaimedAt: known(row.ClaimedAt),
 		Notices: []exportNotice{}, ModelCalls: []exportCall{}, Tags: []exportTags{}, Files: []file{}}
-	told, err := notice.List(ctx, d.Rows, d.Notices, row.AnalysisID)
+	told, err := outbox.List(ctx, d.Rows, d.Notices, row.AnalysisID)
 	if err != nil {
 		return a, err
 	}

@@ -24,7 +24,7 @@ import (
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/outcome"
 )
 
@@ -334,8 +334,8 @@ func TestEraseSendsNoNotice(t *testing.T) {
 		if err != nil || row.Email != "" || row.AthleteName != "" || row.Notes != "" || !row.Status.Ended() {
 			t.Errorf("%d: %+v, %v", i, row, err)
 		}
-		told, err := notice.List(t.Context(), w.db, names.Notices.Name, id)
-		if err != nil || len(told) != 1 || told[0].State != notice.NotDue {
+		told, err := outbox.List(t.Context(), w.db, names.Notices.Name, id)
+		if err != nil || len(told) != 1 || told[0].State != outbox.NotDue {
 			t.Errorf("%d: notices %+v, %v", i, told, err)
 		}
 	}

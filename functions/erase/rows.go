@@ -12,7 +12,7 @@ import (
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/erasure"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/tags"
 	"fastbowlinglab/shared/usage"
@@ -45,12 +45,12 @@ func (t Rows) remove(ctx context.Context, h erasure.Held) (n int64, err error) {
 		key   map[string]ddb.AttributeValue
 	}
 	rows := []row{{t.PoseJobs, analysis.Key(h.ID)}} // the same key as the analysis's
-	told, err := notice.List(ctx, t.DB, t.Notices, h.ID)
+	told, err := outbox.List(ctx, t.DB, t.Notices, h.ID)
 	if err != nil {
 		return 0, err
 	}
 	for _, no := range told {
-		rows = append(rows, row{t.Notices, notice.Key(h.ID, no.ID)})
+		rows = append(rows, row{t.Notices, outbox.Key(h.ID, no.ID)})
 	}
 	marks, err := tags.KeysOf(ctx, t.DB, t.Tags, h.Day, h.ID)
 	if err != nil {

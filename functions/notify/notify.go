@@ -14,7 +14,7 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/handler"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 // Sender sends one notice.
@@ -60,7 +60,7 @@ func record(ctx context.Context, s Sender, rec events.DynamoDBEventRecord) error
 	if id == "" || n == "" {
 		return fault.New(fault.Permanent, "record without analysis_id and notice")
 	}
-	if get("state") != string(notice.Owed) {
+	if get("state") != string(outbox.Owed) {
 		return nil
 	}
 	return s.Send(ctx, id, n)

@@ -27,7 +27,7 @@ import (
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/effect"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/report"
 	"fastbowlinglab/shared/revise"
 	"fastbowlinglab/shared/usage"
@@ -178,7 +178,7 @@ func revised(ctx context.Context, t *testing.T, c *virtual.Cloud, id string) {
 		t.Errorf("%s: revisions %+v, %v", id, row.Revisions, err)
 		return
 	}
-	told, err := notice.List(ctx, c.Direct, names.Notices.Name, id)
+	told, err := outbox.List(ctx, c.Direct, names.Notices.Name, id)
 	if err != nil || len(told) != 1 || told[0].ID != "revised-1#email" {
 		t.Errorf("%s: notices %+v, %v", id, told, err)
 	}

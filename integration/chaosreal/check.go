@@ -14,6 +14,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/posejob"
 )
 
@@ -42,7 +43,7 @@ type left struct {
 	first   map[string]ddb.AttributeValue // its row as first seen with its end; nil: it was not
 	item    map[string]ddb.AttributeValue // its row
 	entries []map[string]ddb.AttributeValue
-	notices []notice.Notice
+	notices []outbox.Notice
 	runs    []promises.Execution
 	wins    []names.EndOut
 	job     *posejob.Job // nil: it came to none

@@ -13,7 +13,7 @@ import (
 	"fastbowlinglab/functions/audit"
 	"fastbowlinglab/integration/promises"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/shared/stamp"
 )
@@ -50,7 +50,7 @@ func sound() remains {
 	one := left{seed: 1, id: ready, athlete: "athlete-1", email: "1@example.com", closeBy: ended.Add(time.Minute),
 		item:    row(ready, "ready", 1, item{"report_pdf": s("report.pdf")}),
 		entries: []item{entry("grant", granted, ""), entry("reserve", -1, ready), balance(0)},
-		notices: []notice.Notice{{AnalysisID: ready, ID: "ready#email", Kind: "ready", State: notice.Sent}},
+		notices: []outbox.Notice{{AnalysisID: ready, ID: "ready#email", Kind: "ready", State: outbox.Sent}},
 		runs:    []promises.Execution{run(ready+"-1", ready, 1)},
 		wins:    []names.EndOut{{Status: "ready", Won: true}},
 		job:     &posejob.Job{AnalysisID: ready, Attempt: 1, State: posejob.Done, Fence: 2, Redone: 1},
@@ -58,7 +58,7 @@ func sound() remains {
 	two := left{seed: 2, id: failed, athlete: "athlete-2", email: "2@example.com", closeBy: ended.Add(time.Minute),
 		item:    row(failed, "failed", 2, item{"reason": s("internal")}),
 		entries: []item{entry("grant", granted, ""), entry("reserve", -1, failed), entry("refund", 1, failed), balance(1)},
-		notices: []notice.Notice{{AnalysisID: failed, ID: "failed#email", Kind: "failed", State: notice.Sent}},
+		notices: []outbox.Notice{{AnalysisID: failed, ID: "failed#email", Kind: "failed", State: outbox.Sent}},
 		runs:    []promises.Execution{run(failed+"-1", failed, 1), run(foreignPrefix+failed+"-1-0", failed, 1), run(failed+"-2", failed, 2)},
 		job: &posejob.Job{AnalysisID: failed, Attempt: 2, State: posejob.Claimed, Owner: "worker-9", Fence: 1,
 			Until: ended}, // its owner was killed
@@ -120,7 +120,7 @@ func TestEveryCheckFindsItsDamage(t *testing.T) {
 		}, "I3/1"},
 		{"AnAnalysisMore", func(r *remains, _, _ *left) { r.analyses = append(r.analyses, id(3)) }, "I3/1"},
 		{"ASecondNotice", func(_ *remains, _, two *left) { two.notices = append(two.notices, two.notices[0]) }, "I4/2"},
-		{"ANoticeStillOwed", func(_ *remains, _, two *left) { two.notices[0].State = notice.Owed }, "I4/2"},
+		{"ANoticeStillOwed", func(_ *remains, _, two *left) { two.notices[0].State = outbox.Owed }, "I4/2"},
 		{"ANoticeOfNobodys", func(r *remains, _, _ *left) { r.told = append(r.told, id(3)) }, "I4/1"},
 		{"AMailMissing", func(r *remains, _, _ *left) { r.mails = r.mails[:1] }, "I4/2"},
 		{"ASecondMail", func(r *remains, _, _ *left) { r.mails = append(r.mails, r.mails[1]) }, "I4/2"},

@@ -16,7 +16,7 @@ import (
 	"fastbowlinglab/integration/promises"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/posejob"
 )
 
@@ -35,7 +35,7 @@ func (c *campaign) settle(ctx context.Context, all []*schedule) error {
 				return err
 			}
 			for _, n := range ns {
-				if n.State == notice.Owed || n.State == notice.Claimed {
+				if n.State == outbox.Owed || n.State == outbox.Claimed {
 					busy++
 				}
 			}
@@ -151,7 +151,7 @@ func (c *campaign) job(ctx context.Context, id string) (*posejob.Job, error) {
 	return &j, nil
 }
 
-func (c *campaign) notices(ctx context.Context, id string) ([]notice.Notice, error) {
+func (c *campaign) notices(ctx context.Context, id string) ([]outbox.Notice, error) {
 	if id == "" {
 		return nil, nil
 	}

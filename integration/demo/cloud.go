@@ -12,7 +12,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 // Cloud is the account's side door, for what the API does not show an athlete.
@@ -73,6 +73,6 @@ func (c Cloud) timeline(ctx context.Context, id string, attempts int) (Timeline,
 }
 
 // notices reads the analysis's rows of the outbox.
-func (c Cloud) notices(ctx context.Context, id string) ([]notice.Notice, error) {
-	return notice.Sender{DB: dynamodb.NewFromConfig(c.AWS), Notices: names.Notices.Name}.ByAnalysis(ctx, id)
+func (c Cloud) notices(ctx context.Context, id string) ([]outbox.Notice, error) {
+	return outbox.List(ctx, dynamodb.NewFromConfig(c.AWS), names.Notices.Name, id)
 }

@@ -11,7 +11,7 @@ import (
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/usage"
 )
 
@@ -130,7 +130,7 @@ func (j *job) notices(ctx context.Context) error {
 		j.sum.Notices = ns
 		open := false
 		for _, n := range ns {
-			open = open || n.State == notice.Owed || n.State == notice.Claimed
+			open = open || n.State == outbox.Owed || n.State == outbox.Claimed
 		}
 		if !open || time.Now().After(limit) {
 			return nil

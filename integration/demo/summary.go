@@ -12,7 +12,7 @@ import (
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/reason"
 	"fastbowlinglab/shared/usage"
 )
@@ -29,7 +29,7 @@ type Summary struct {
 	ReportJSON string
 	Balance    int64
 	Entries    []credit.Entry
-	Notices    []notice.Notice
+	Notices    []outbox.Notice
 	Bill       usage.Bill
 	Seconds    float64       // from the first request to the end as seen here
 	Total      time.Duration // what the stages and the time between them add up to

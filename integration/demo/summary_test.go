@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/credit"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/usage"
 )
 
@@ -23,7 +23,7 @@ func delivered(t *testing.T) Summary {
 	return Summary{
 		Clip: "bowler.mp4", AnalysisID: "an-1", Status: "ready", ReportPDF: ".local/out/an-1/report.pdf", ReportJSON: ".local/out/an-1/report.json",
 		Entries: []credit.Entry{{Entry: "grant#1", Kind: credit.KindGrant, Credits: 1, At: at}, {Entry: "reserve#an-1", Kind: credit.KindReserve, Credits: -1, AnalysisID: "an-1", At: at}},
-		Notices: []notice.Notice{{Kind: "ready", Channel: notice.Email, State: notice.Sent}},
+		Notices: []outbox.Notice{{Kind: "ready", Channel: outbox.Email, State: outbox.Sent}},
 		Bill: usage.Bill{TotalUSD: "0.001230", Lines: []usage.Line{
 			{Task: "precheck", Model: "rules", CostUSD: &zero, Tokens: usage.Tokens{Input: usage.Count(0), Output: usage.Count(0)}},
 			{Task: "findings", Model: "rules", CostUSD: &zero, Tokens: usage.Tokens{Input: usage.Count(1200)}}}},

@@ -20,7 +20,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/reason"
 	"fastbowlinglab/shared/usage"
 )
@@ -224,10 +224,9 @@ func (w *world) settled(id string, status analysis.Status, why reason.Code, bala
 	if l.Balance != balance || l.Sum() != balance {
 		w.t.Errorf("balance %d, entries add up to %d, want %d", l.Balance, l.Sum(), balance)
 	}
-	s := notice.Sender{DB: w.db, Notices: names.Notices.Name}
 	eventually(w.t, 20*time.Second, "the notice to be sent", func() bool {
-		ns, err := s.ByAnalysis(context.Background(), id)
-		return err == nil && len(ns) == 1 && ns[0].State == notice.Sent
+		ns, err := outbox.List(context.Background(), w.db, names.Notices.Name, id)
+		return err == nil && len(ns) == 1 && ns[0].State == outbox.Sent
 	})
 	mails, err := w.Mails(context.Background())
 	if err != nil || len(mails) != 1 {

@@ -16,20 +16,20 @@ import (
 	athletes "fastbowlinglab/shared/athlete"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 // told waits for an analysis's notice on a channel to be settled.
-func (w *world) told(id string, ch notice.Channel) (n notice.Notice) {
+func (w *world) told(id string, ch outbox.Channel) (n outbox.Notice) {
 	w.t.Helper()
-	s := notice.Sender{DB: w.db, Notices: names.Notices.Name}
 	eventually(w.t, 30*time.Second, "the notice of "+id, func() bool {
-		ns, err := s.ByAnalysis(context.Background(), id)
+		ns, err := outbox.List(context.Background(), w.db, names.Notices.Name, id)
 		for _, x := range ns {
 			if x.Channel == ch {
 				n = x
 			}
 		}
-		return err == nil && n.State != "" && n.State != notice.Owed && n.State != notice.Claimed
+		return err == nil && n.State != "" && n.State != outbox.Owed && n.State != outbox.Claimed
 	})
 	return n
 }
@@ -64,7 +64,7 @@ func TestBouncesSuppressFurtherMail(t *testing.T) {
 		"success@simulator.amazonses.com": "",
 	} {
 		first := w.cancelled(token, "1"+address, address)
-		if n := w.told(first, notice.Email); n.State != notice.Sent {
+		if n := w.told(first, outbox.Email); n.State != outbox.Sent {
 			t.Errorf("%s: the first notice is %s: %s", address, n.State, n.Detail)
 		}
 		mails++
@@ -75,17 +75,17 @@ func TestBouncesSuppressFurtherMail(t *testing.T) {
 			})
 		}
 		second := w.cancelled(token, "2"+address, address)
-		n, push := w.told(second, notice.Email), w.told(second, notice.Push)
+		n, push := w.told(second, outbox.Email), w.told(second, outbox.Push)
 		if cause == "" {
 			mails++
 			cause = "nothing"
-			if n.State != notice.Sent {
+			if n.State != outbox.Sent {
 				t.Errorf("%s: the second notice is %s: %s", address, n.State, n.Detail)
 			}
-		} else if n.State != notice.Refused || n.Detail != "suppressed: "+cause {
+		} else if n.State != outbox.Refused || n.Detail != "suppressed: "+cause {
 			t.Errorf("%s: the second notice is %s: %s", address, n.State, n.Detail)
 		}
-		if push.State != notice.Sent {
+		if push.State != outbox.Sent {
 			t.Errorf("%s: the push event is %s: %s", address, push.State, push.Detail)
 		}
 		for _, id := range []string{first, second} {

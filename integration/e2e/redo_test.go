@@ -23,7 +23,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/stamp"
 	"fastbowlinglab/shared/usage"
 )
@@ -200,7 +200,7 @@ func (w *redoWorld) calls() map[string]int {
 // notices lists what the athlete was told, sorted.
 func (w *redoWorld) notices() (out []string) {
 	w.t.Helper()
-	ns, err := notice.List(w.t.Context(), w.db, names.Notices.Name, w.id)
+	ns, err := outbox.List(w.t.Context(), w.db, names.Notices.Name, w.id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"fastbowlinglab/integration/promises"
 	"fastbowlinglab/integration/virtual"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 // mail looks at a mail that left: I4.
@@ -50,11 +50,11 @@ func (o *observer) outbox(c *virtual.Cloud, id string) {
 }
 
 // over reports whether a notice is in its last state.
-func over(s notice.State) bool {
-	return s == notice.Sent || s == notice.Refused || s == notice.Unknown
+func over(s outbox.State) bool {
+	return s == outbox.Sent || s == outbox.Refused || s == outbox.Unknown
 }
 
-func notices(c *virtual.Cloud, id string) ([]notice.Notice, error) {
+func notices(c *virtual.Cloud, id string) ([]outbox.Notice, error) {
 	all, err := items(c, names.Notices, id)
 	if err != nil {
 		return nil, err

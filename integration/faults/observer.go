@@ -14,7 +14,7 @@ import (
 	"fastbowlinglab/integration/virtual"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/posejob"
 )
 
@@ -36,7 +36,7 @@ type observer struct {
 	owners   map[string]string            // the worker that claimed, by analysis and fence
 	atWork   func(worker, id string) bool // a worker that was never stopped, in its pass of an analysis
 	wins     map[string][]names.EndOut    // answers that said "won", by analysis
-	told     map[string]notice.State      // of notices, as last seen
+	told     map[string]outbox.State      // of notices, as last seen
 	effects  map[string]*claims           // paid effects, by key
 	bills    map[string]bill              // of them, in the end
 }
@@ -44,7 +44,7 @@ type observer struct {
 func newObserver() *observer {
 	return &observer{rows: map[string]analysis.Row{}, items: map[string]map[string]ddb.AttributeValue{}, closeBy: map[string]time.Time{}, jobs: map[string]posejob.Job{},
 		saved: map[string]int64{}, mails: map[string]int{}, proceeds: map[string]string{}, owners: map[string]string{}, wins: map[string][]names.EndOut{},
-		told: map[string]notice.State{}, effects: map[string]*claims{}, bills: map[string]bill{}}
+		told: map[string]outbox.State{}, effects: map[string]*claims{}, bills: map[string]bill{}}
 }
 
 // violation notes one; the caller holds the lock.

@@ -7,7 +7,7 @@ import (
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 // Left is what a run has left of one analysis.
@@ -15,15 +15,15 @@ type Left struct {
 	Row     analysis.Row
 	CloseBy time.Time // when it had to have its end, slack included
 	Ledger  Ledger    // its athlete's
-	Notices []notice.Notice
+	Notices []outbox.Notice
 	Mails   int            // that tell of the end that stands
 	Wins    []names.EndOut // answers of functions that said that they had ended it
 }
 
 // ReadNotices decodes the notices of one analysis.
-func ReadNotices(items []map[string]ddb.AttributeValue) (out []notice.Notice, err error) {
+func ReadNotices(items []map[string]ddb.AttributeValue) (out []outbox.Notice, err error) {
 	for _, it := range items {
-		n, err := notice.Decode(it)
+		n, err := outbox.Decode(it)
 		if err != nil {
 			return nil, err
 		}
@@ -67,9 +67,9 @@ func (l Left) notice(found Found) {
 	switch {
 	case n.Kind != string(r.Status):
 		found("I4", "%s is %s, its notice says %s", id, r.Status, n.Kind)
-	case n.State == notice.Sent && mails != 1, n.State == notice.Refused && mails != 0, n.State == notice.Unknown && mails > 1:
+	case n.State == outbox.Sent && mails != 1, n.State == outbox.Refused && mails != 0, n.State == outbox.Unknown && mails > 1:
 		found("I4", "notice of %s is %s, %d mails left", id, n.State, mails)
-	case n.State == notice.Owed || n.State == notice.Claimed:
+	case n.State == outbox.Owed || n.State == outbox.Claimed:
 		found("I4", "notice of %s is still %s, in spite of the sweep", id, n.State)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"fastbowlinglab/integration/promises"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 func s(v string) ddb.AttributeValue { return &ddb.AttributeValueMemberS{Value: v} }
@@ -80,7 +80,7 @@ func TestLeft(t *testing.T) {
 		row := analysis.Row{AnalysisID: "a", Status: st, EndedAt: end}
 		row.ReportPDF = "report.pdf"
 		return promises.Left{Row: row, CloseBy: end.Add(time.Hour), Ledger: ledger(t, it), Mails: 1,
-			Notices: []notice.Notice{{Kind: string(st), State: notice.Sent}}, Wins: []names.EndOut{{Status: string(st), Won: true}}}
+			Notices: []outbox.Notice{{Kind: string(st), State: outbox.Sent}}, Wins: []names.EndOut{{Status: string(st), Won: true}}}
 	}
 	for _, tc := range []struct {
 		name, want string
@@ -100,9 +100,9 @@ func TestLeft(t *testing.T) {
 		{"NoticeOfAnotherEnd", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].Kind = "failed" }},
 		{"SentAndNoMail", "I4", analysis.Ready, func(l *promises.Left) { l.Mails = 0 }},
 		{"TwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Mails = 2 }},
-		{"UnknownAndOneMail", "", analysis.Ready, func(l *promises.Left) { l.Notices[0].State = notice.Unknown }},
-		{"UnknownAndTwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = notice.Unknown, 2 }},
-		{"StillOwed", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = notice.Owed, 0 }},
+		{"UnknownAndOneMail", "", analysis.Ready, func(l *promises.Left) { l.Notices[0].State = outbox.Unknown }},
+		{"UnknownAndTwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = outbox.Unknown, 2 }},
+		{"StillOwed", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = outbox.Owed, 0 }},
 		{"WonAnotherEnd", "I9", analysis.Ready, func(l *promises.Left) { l.Wins = append(l.Wins, names.EndOut{Status: "failed", Won: true}) }},
 		{"NoReport", "I9", analysis.Ready, func(l *promises.Left) { l.Row.ReportPDF = "" }},
 	} {

@@ -13,7 +13,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 )
 
 // Athlete is whose analyses a world holds.
@@ -101,7 +101,7 @@ func (c *Cloud) DeadLetters() int { return len(c.queue.dead) }
 type State struct {
 	Row     analysis.Row
 	Ledger  credit.Ledger
-	Notices []notice.Notice
+	Notices []outbox.Notice
 	Calls   int // usage rows: model calls, failed ones included
 }
 
@@ -115,7 +115,7 @@ func (c *Cloud) State(ctx context.Context, id string) (State, error) {
 	if s.Ledger, err = c.Ledger().Read(ctx, Athlete); err != nil {
 		return s, err
 	}
-	if s.Notices, err = c.Sender().ByAnalysis(ctx, id); err != nil {
+	if s.Notices, err = outbox.List(ctx, c.DB, names.Notices.Name, id); err != nil {
 		return s, err
 	}
 	out, err := c.DB.Query(ctx, &dynamodb.QueryInput{

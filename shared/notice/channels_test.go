@@ -16,6 +16,7 @@ import (
 	"fastbowlinglab/shared/athlete"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/stamp"
 )
 
@@ -43,11 +44,11 @@ func (w *world) people() athlete.Store {
 }
 
 // pushed stores an analysis that asks for a push event, ended, with its notices.
-func (w *world) pushed(id string) []notice.Notice {
+func (w *world) pushed(id string) []outbox.Notice {
 	w.t.Helper()
 	db := w.server.Client()
 	r := analysis.Row{AnalysisID: id, AthleteID: "a", AthleteName: "Zoë", Email: "z@example.com", Push: true, Status: analysis.Rejected, Reason: "not_bowling", CreatedAt: time.Now()}
-	all := notice.All(r, r.Status, time.Now())
+	all := outbox.All(r, r.Status, time.Now())
 	for table, rows := range map[string][]any{names.Analyses.Name: {r}, names.Notices.Name: {all[0], all[1]}} {
 		for _, v := range rows {
 			item, err := stamp.MarshalMap(v)
@@ -62,13 +63,13 @@ func (w *world) pushed(id string) []notice.Notice {
 	return all
 }
 
-func (w *world) states(id string) map[notice.Channel]notice.Notice {
+func (w *world) states(id string) map[outbox.Channel]outbox.Notice {
 	w.t.Helper()
-	ns, err := w.ByAnalysis(w.t.Context(), id)
+	ns, err := outbox.List(w.t.Context(), w.DB, names.Notices.Name, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out := map[notice.Channel]notice.Notice{}
+	out := map[outbox.Channel]outbox.Notice{}
 	for _, n := range ns {
 		out[n.Channel] = n
 	}
@@ -86,11 +87,11 @@ func TestSuppressedAddress(t *testing.T) {
 	if err := w.Send(t.Context(), "an-1", n.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.state("an-1"); got.State != notice.Refused || got.Unsent != "" || !strings.Contains(got.Detail, "bounce") {
+	if got := w.state("an-1"); got.State != outbox.Refused || got.Unsent != "" || !strings.Contains(got.Detail, "bounce") {
 		t.Errorf("%+v", got)
 	}
 	n = w.owed("an-2", "changed@example.com") // the athlete's new address
-	if err := w.Send(t.Context(), "an-2", n.ID); err != nil || w.state("an-2").State != notice.Sent {
+	if err := w.Send(t.Context(), "an-2", n.ID); err != nil || w.state("an-2").State != outbox.Sent {
 		t.Errorf("%+v, %v", w.state("an-2"), err)
 	}
 	if len(w.mail.accepted) != 1 {
@@ -109,7 +110,7 @@ func TestUnwantedMail(t *testing.T) {
 	if err := w.Send(t.Context(), "an-1", n.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.state("an-1"); got.State != notice.NotDue || got.Unsent != "" || len(w.mail.accepted) != 0 {
+	if got := w.state("an-1"); got.State != outbox.NotDue || got.Unsent != "" || len(w.mail.accepted) != 0 {
 		t.Errorf("%+v, %d mails", got, len(w.mail.accepted))
 	}
 }
@@ -131,7 +132,7 @@ func TestScrubbedIsToldNothing(t *testing.T) {
 		}
 	}
 	for ch, n := range w.states("an-1") {
-		if n.State != notice.NotDue || n.Unsent != "" {
+		if n.State != outbox.NotDue || n.Unsent != "" {
 			t.Errorf("%s: %+v", ch, n)
 		}
 	}
@@ -152,7 +153,7 @@ func TestChoiceNotKnown(t *testing.T) {
 	w := newWorld(t)
 	w.People = down{}
 	n := w.owed("an-1", "z@example.com")
-	if err := w.Send(t.Context(), "an-1", n.ID); err == nil || w.state("an-1").State != notice.Owed || len(w.mail.accepted) != 0 {
+	if err := w.Send(t.Context(), "an-1", n.ID); err == nil || w.state("an-1").State != outbox.Owed || len(w.mail.accepted) != 0 {
 		t.Errorf("%v, %+v", err, w.state("an-1"))
 	}
 }
@@ -171,7 +172,7 @@ func TestPush(t *testing.T) {
 	}
 	wg.Wait()
 	for ch, n := range w.states("an-1") {
-		if n.State != notice.Sent || n.MessageID == "" {
+		if n.State != outbox.Sent || n.MessageID == "" {
 			t.Errorf("%s: %+v", ch, n)
 		}
 	}
@@ -197,7 +198,7 @@ func TestPushWithoutAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := w.states("an-1")[notice.Push]; n.State != notice.Unknown {
+	if n := w.states("an-1")[outbox.Push]; n.State != outbox.Unknown {
 		t.Errorf("%+v", n)
 	}
 	if n := len(w.Push.(*topic).published); n != 1 {

@@ -24,6 +24,7 @@ import (
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/reason"
 	"fastbowlinglab/shared/stamp"
 )
@@ -78,11 +79,11 @@ func newWorld(t *testing.T) *world {
 }
 
 // owed stores an ended analysis and its notice.
-func (w *world) owed(id, email string) notice.Notice {
+func (w *world) owed(id, email string) outbox.Notice {
 	w.t.Helper()
 	db := w.server.Client()
 	r := analysis.Row{AnalysisID: id, AthleteID: "a", AthleteName: "Zoë", Email: email, Status: analysis.Ready, CreatedAt: time.Now()}
-	n := notice.For(r, r.Status, time.Now())
+	n := outbox.For(r, r.Status, time.Now())
 	put := func(table string, v any) {
 		item, err := stamp.MarshalMap(v)
 		if err == nil {
@@ -97,9 +98,9 @@ func (w *world) owed(id, email string) notice.Notice {
 	return n
 }
 
-func (w *world) state(id string) notice.Notice {
+func (w *world) state(id string) outbox.Notice {
 	w.t.Helper()
-	ns, err := w.ByAnalysis(w.t.Context(), id)
+	ns, err := outbox.List(w.t.Context(), w.DB, names.Notices.Name, id)
 	if err != nil || len(ns) != 1 {
 		w.t.Fatalf("notices of %s: %+v, %v", id, ns, err)
 	}
@@ -112,16 +113,16 @@ func TestSend(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		next  []error
-		state notice.State
+		state outbox.State
 		again bool // Send says that it should be tried again
 		mails int
 	}{
-		{"sent", nil, notice.Sent, false, 1},
-		{"accepted, then 500", []error{accepted500}, notice.Unknown, false, 1},
-		{"accepted, no answer", []error{errNoAnswer}, notice.Unknown, false, 1},
-		{"rejected", []error{rejected}, notice.Refused, false, 0},
-		{"throttled", []error{throttled}, notice.Owed, true, 0},
-		{"no connection", []error{noConnection}, notice.Owed, true, 0},
+		{"sent", nil, outbox.Sent, false, 1},
+		{"accepted, then 500", []error{accepted500}, outbox.Unknown, false, 1},
+		{"accepted, no answer", []error{errNoAnswer}, outbox.Unknown, false, 1},
+		{"rejected", []error{rejected}, outbox.Refused, false, 0},
+		{"throttled", []error{throttled}, outbox.Owed, true, 0},
+		{"no connection", []error{noConnection}, outbox.Owed, true, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w.mail.accepted, w.mail.next = nil, tc.next
@@ -131,7 +132,7 @@ func TestSend(t *testing.T) {
 			if (err != nil) != tc.again || got.State != tc.state || len(w.mail.accepted) != tc.mails {
 				t.Fatalf("%v, state %s, %d mails; want again %t, %s, %d", err, got.State, len(w.mail.accepted), tc.again, tc.state, tc.mails)
 			}
-			if unsent := got.Unsent != ""; unsent != (tc.state == notice.Owed) {
+			if unsent := got.Unsent != ""; unsent != (tc.state == outbox.Owed) {
 				t.Errorf("unsent mark %q in state %s", got.Unsent, got.State)
 			}
 			// Whatever came of it: one more Send mails only what is still owed.
@@ -139,7 +140,7 @@ func TestSend(t *testing.T) {
 				t.Errorf("again: %v", err)
 			}
 			want := tc.mails
-			if tc.state == notice.Owed {
+			if tc.state == outbox.Owed {
 				want++
 			}
 			if len(w.mail.accepted) != want {
@@ -166,7 +167,7 @@ func TestSendParallel(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(w.mail.accepted) != 1 || w.state("an-1").State != notice.Sent {
+	if len(w.mail.accepted) != 1 || w.state("an-1").State != outbox.Sent {
 		t.Errorf("%d mails, state %s", len(w.mail.accepted), w.state("an-1").State)
 	}
 }
@@ -187,7 +188,7 @@ func TestCrashBetweenSendAndMark(t *testing.T) {
 	if err := dying.Send(t.Context(), n.AnalysisID, n.ID); err == nil {
 		t.Fatal("no error although the mark was lost")
 	}
-	if _, err := w.Sweep(t.Context(), 10); err != nil || w.state("an-1").State != notice.Claimed {
+	if _, err := w.Sweep(t.Context(), 10); err != nil || w.state("an-1").State != outbox.Claimed {
 		t.Errorf("sweep while the claim holds: %s, %v", w.state("an-1").State, err)
 	}
 	later := w.Sender
@@ -197,7 +198,7 @@ func TestCrashBetweenSendAndMark(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := w.state("an-1"); got.State != notice.Unknown || len(w.mail.accepted) != 1 {
+	if got := w.state("an-1"); got.State != outbox.Unknown || len(w.mail.accepted) != 1 {
 		t.Errorf("state %s, %d mails; want unknown and one", got.State, len(w.mail.accepted))
 	}
 }
@@ -209,7 +210,7 @@ func TestLostAnswersOfTheDatabase(t *testing.T) {
 		o := w.owed(id, "a@example.com")
 		s := w.Sender
 		s.DB = w.server.Faulty(&dynamotest.Faults{Next: dynamotest.First(n, "UpdateItem", dynamotest.Lost)})
-		if err := s.Send(t.Context(), o.AnalysisID, o.ID); err != nil || w.state(id).State != notice.Sent || len(w.mail.accepted) != n {
+		if err := s.Send(t.Context(), o.AnalysisID, o.ID); err != nil || w.state(id).State != outbox.Sent || len(w.mail.accepted) != n {
 			t.Errorf("%d lost answers: %v, %s, %d mails in all", n, err, w.state(id).State, len(w.mail.accepted))
 		}
 	}
@@ -218,7 +219,7 @@ func TestLostAnswersOfTheDatabase(t *testing.T) {
 func TestNobodyToTell(t *testing.T) {
 	w := newWorld(t)
 	n := w.owed("an-1", "")
-	if n.Channel != notice.None || n.State != notice.NotDue || n.Unsent != "" {
+	if n.Channel != outbox.None || n.State != outbox.NotDue || n.Unsent != "" {
 		t.Errorf("notice = %+v", n)
 	}
 	if handled, err := w.Sweep(t.Context(), 10); err != nil || handled != 0 {
@@ -261,7 +262,7 @@ func TestNoTimeLeft(t *testing.T) {
 	n := w.owed("an-1", "a@example.com")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := w.Send(ctx, n.AnalysisID, n.ID); !errors.Is(err, context.DeadlineExceeded) || w.state("an-1").State != notice.Owed {
+	if err := w.Send(ctx, n.AnalysisID, n.ID); !errors.Is(err, context.DeadlineExceeded) || w.state("an-1").State != outbox.Owed {
 		t.Errorf("%v, state %s; want it left owed", err, w.state("an-1").State)
 	}
 }

@@ -23,7 +23,7 @@ type PushEvent struct {
 
 // pushInput is the publication of an event. The attributes let a subscription
 // filter by athlete or by status.
-func pushInput(topic string, r analysis.Row, n Notice) *sns.PublishInput {
+func pushInput(topic string, r analysis.Row, n outbox.Notice) *sns.PublishInput {
 	kind := "analysis.ended"
 	if _, ok := outbox.RevisionOf(n.Kind); ok {
 		kind = "analysis.revised"

@@ -19,6 +19,7 @@ import (
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/metric"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 )
@@ -101,11 +102,11 @@ func (s Sender) Send(ctx context.Context, analysisID, id string) error {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
 	kind, channel, _ := strings.Cut(id, "#")
-	no, err := s.unwanted(ctx, r, Channel(channel))
+	no, err := s.unwanted(ctx, r, outbox.Channel(channel))
 	if err != nil {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
-	send, err := s.prepare(r, kind, Channel(channel))
+	send, err := s.prepare(r, kind, outbox.Channel(channel))
 	if err != nil {
 		return fmt.Errorf("send notice %s of %s: %w", id, analysisID, err)
 	}
@@ -121,28 +122,28 @@ func (s Sender) Send(ctx context.Context, analysisID, id string) error {
 	ref, err := send(sendCtx, n)
 	switch {
 	case err == nil:
-		return s.settle(ctx, n, Sent, ref)
+		return s.settle(ctx, n, outbox.Sent, ref)
 	case !awserr.NotSent(err):
-		return s.settle(ctx, n, Unknown, "no answer")
+		return s.settle(ctx, n, outbox.Unknown, "no answer")
 	case awserr.Is(err, "MessageRejected") || awserr.Is(err, "BadRequestException") || n.Tries >= maxTries:
-		return s.settle(ctx, n, Refused, awserr.KindOf(err).String())
+		return s.settle(ctx, n, outbox.Refused, awserr.KindOf(err).String())
 	default: // a throttle, or an account that may not send today: it stays owed
 		return errors.Join(fmt.Errorf("send notice %s of %s: %w", id, analysisID, nameless{err}),
-			s.settle(ctx, n, Owed, awserr.KindOf(err).String()))
+			s.settle(ctx, n, outbox.Owed, awserr.KindOf(err).String()))
 	}
 }
 
 // refusal is why a notice is not sent at all.
 type refusal struct {
-	state State
+	state outbox.State
 	why   string
 }
 
 // unwanted looks at what the athlete chose and whether the address may be
 // written to. It is asked before every try: what was chosen since counts.
-func (s Sender) unwanted(ctx context.Context, r analysis.Row, ch Channel) (refusal, error) {
-	if ch == Email && r.Email == "" || ch == Push && !r.Push { // removed after the notice was written
-		return refusal{NotDue, "no address"}, nil
+func (s Sender) unwanted(ctx context.Context, r analysis.Row, ch outbox.Channel) (refusal, error) {
+	if ch == outbox.Email && r.Email == "" || ch == outbox.Push && !r.Push { // removed after the notice was written
+		return refusal{outbox.NotDue, "no address"}, nil
 	}
 	if s.People == nil {
 		return refusal{}, nil
@@ -151,27 +152,27 @@ func (s Sender) unwanted(ctx context.Context, r analysis.Row, ch Channel) (refus
 	if err != nil {
 		return refusal{}, err
 	}
-	if ch == Email && !c.Email || ch == Push && !c.Push {
-		return refusal{NotDue, "not wanted"}, nil
+	if ch == outbox.Email && !c.Email || ch == outbox.Push && !c.Push {
+		return refusal{outbox.NotDue, "not wanted"}, nil
 	}
-	if ch != Email {
+	if ch != outbox.Email {
 		return refusal{}, nil
 	}
 	cause, err := s.People.Suppressed(ctx, r.Email)
 	if err != nil || cause == "" {
 		return refusal{}, err
 	}
-	return refusal{Refused, "suppressed: " + cause}, nil
+	return refusal{outbox.Refused, "suppressed: " + cause}, nil
 }
 
 // prepare makes ready what is sent, so that nothing but the sending itself
 // happens under the claim. The sending returns the service's reference.
-func (s Sender) prepare(r analysis.Row, kind string, ch Channel) (func(context.Context, Notice) (string, error), error) {
-	if ch == Push {
+func (s Sender) prepare(r analysis.Row, kind string, ch outbox.Channel) (func(context.Context, outbox.Notice) (string, error), error) {
+	if ch == outbox.Push {
 		if s.Push == nil {
 			return nil, errors.New("there is no topic for push events")
 		}
-		return func(ctx context.Context, n Notice) (string, error) {
+		return func(ctx context.Context, n outbox.Notice) (string, error) {
 			out, err := s.Push.Publish(ctx, pushInput(s.Topic, r, n))
 			if err != nil || out.MessageId == nil {
 				return "", err
@@ -183,7 +184,7 @@ func (s Sender) prepare(r analysis.Row, kind string, ch Channel) (func(context.C
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, n Notice) (string, error) {
+	return func(ctx context.Context, n outbox.Notice) (string, error) {
 		out, err := s.Mail.SendEmail(ctx, s.input(r, n, msg))
 		if err != nil || out.MessageId == nil {
 			return "", err
@@ -192,7 +193,7 @@ func (s Sender) prepare(r analysis.Row, kind string, ch Channel) (func(context.C
 	}, nil
 }
 
-func (s Sender) input(r analysis.Row, n Notice, m Message) *sesv2.SendEmailInput {
+func (s Sender) input(r analysis.Row, n outbox.Notice, m Message) *sesv2.SendEmailInput {
 	content := func(v string) *ses.Content { utf8 := "UTF-8"; return &ses.Content{Data: &v, Charset: &utf8} }
 	tag := func(k, v string) ses.MessageTag { return ses.MessageTag{Name: &k, Value: &v} }
 	set := names.MailEventSet // without it SES would tell nobody of a bounce
@@ -209,17 +210,17 @@ func (s Sender) input(r analysis.Row, n Notice, m Message) *sesv2.SendEmailInput
 
 // claim takes an owed notice; mine is false if there is nothing to send. A
 // claim of somebody else's that ran out becomes unknown.
-func (s Sender) claim(ctx context.Context, analysisID, id string) (n Notice, mine bool, err error) {
+func (s Sender) claim(ctx context.Context, analysisID, id string) (n outbox.Notice, mine bool, err error) {
 	me, now := rand.Text(), s.now()
 	set := "SET #s = :claimed, #o = :me, #u = :until ADD tries :one"
 	cond := "#s = :owed"
 	var item map[string]ddb.AttributeValue
 	err = s.Retry.Do(ctx, func() error {
 		out, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.Notices, Key: Key(analysisID, id), UpdateExpression: &set, ConditionExpression: &cond,
+			TableName: &s.Notices, Key: outbox.Key(analysisID, id), UpdateExpression: &set, ConditionExpression: &cond,
 			ExpressionAttributeNames: map[string]string{"#s": "state", "#o": "owner", "#u": "until"},
 			ExpressionAttributeValues: map[string]ddb.AttributeValue{
-				":claimed": text(string(Claimed)), ":owed": text(string(Owed)), ":me": text(me),
+				":claimed": text(string(outbox.Claimed)), ":owed": text(string(outbox.Owed)), ":me": text(me),
 				":until": stamp.Value(now.Add(claimTime)), ":one": &ddb.AttributeValueMemberN{Value: "1"}},
 			ReturnValues:                        ddb.ReturnValueAllNew,
 			ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld,
@@ -233,44 +234,44 @@ func (s Sender) claim(ctx context.Context, analysisID, id string) (n Notice, min
 		item, err = awserr.Winner(err), nil
 	}
 	if err != nil || item == nil {
-		return Notice{}, false, wrap(err, "claim", analysisID, id)
+		return outbox.Notice{}, false, wrap(err, "claim", analysisID, id)
 	}
-	if n, err = Decode(item); err != nil {
-		return Notice{}, false, err
+	if n, err = outbox.Decode(item); err != nil {
+		return outbox.Notice{}, false, err
 	}
-	if n.State == Claimed && n.Owner != me && now.After(n.Until.Add(names.ClockSkew)) {
-		return n, false, s.settle(ctx, n, Unknown, "the claim ran out")
+	if n.State == outbox.Claimed && n.Owner != me && now.After(n.Until.Add(names.ClockSkew)) {
+		return n, false, s.settle(ctx, n, outbox.Unknown, "the claim ran out")
 	}
-	return n, n.State == Claimed && n.Owner == me, nil
+	return n, n.State == outbox.Claimed && n.Owner == me, nil
 }
 
 // settle ends the claim that n shows. It finishes even if ctx has ended: the
 // mail may be gone already.
-func (s Sender) settle(ctx context.Context, n Notice, to State, detail string) error {
+func (s Sender) settle(ctx context.Context, n outbox.Notice, to outbox.State, detail string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTime)
 	defer cancel()
 	set := "SET #s = :to, detail = :detail REMOVE unsent"
 	values := map[string]ddb.AttributeValue{
-		":to": text(string(to)), ":claimed": text(string(Claimed)), ":me": text(n.Owner), ":detail": text(detail)}
+		":to": text(string(to)), ":claimed": text(string(outbox.Claimed)), ":me": text(n.Owner), ":detail": text(detail)}
 	switch to {
-	case Owed:
+	case outbox.Owed:
 		set = "SET #s = :to, detail = :detail"
-	case Sent:
+	case outbox.Sent:
 		set = "SET #s = :to, message_id = :detail, sent_at = :now REMOVE unsent"
 		values[":now"] = stamp.Value(s.now())
 	}
 	cond := "#s = :claimed AND #o = :me"
 	err := s.Retry.Do(ctx, func() error {
 		_, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.Notices, Key: Key(n.AnalysisID, n.ID), UpdateExpression: &set, ConditionExpression: &cond,
+			TableName: &s.Notices, Key: outbox.Key(n.AnalysisID, n.ID), UpdateExpression: &set, ConditionExpression: &cond,
 			ExpressionAttributeNames: map[string]string{"#s": "state", "#o": "owner"}, ExpressionAttributeValues: values,
 		})
 		return err
 	})
 	if awserr.KindOf(err) == awserr.Condition {
 		err = nil // another one settled it: ours with its answer lost, or a sweep that found the claim run out
-	} else if err == nil && (to == Unknown || to == Refused) {
-		name := map[State]string{Unknown: metric.NoticeUnknown, Refused: metric.NoticeRefused}[to]
+	} else if err == nil && (to == outbox.Unknown || to == outbox.Refused) {
+		name := map[outbox.State]string{outbox.Unknown: metric.NoticeUnknown, outbox.Refused: metric.NoticeRefused}[to]
 		metric.Count(ctx, name, 1, "analysis_id", n.AnalysisID, "notice", n.ID, "detail", detail)
 	}
 	return wrap(err, "mark as "+string(to), n.AnalysisID, n.ID)
@@ -282,3 +283,5 @@ func wrap(err error, doing, analysisID, id string) error {
 	}
 	return fmt.Errorf("notice %s of %s: %s: %w", id, analysisID, doing, err)
 }
+
+func text(v string) ddb.AttributeValue { return &ddb.AttributeValueMemberS{Value: v} }

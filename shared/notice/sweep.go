@@ -39,32 +39,3 @@ func (s Sender) Sweep(ctx context.Context, limit int) (handled int, err error) {
 	}
 	return handled, errors.Join(failed...)
 }
-
-// ByAnalysis lists the notices of an analysis.
-func (s Sender) ByAnalysis(ctx context.Context, analysisID string) ([]Notice, error) {
-	return List(ctx, s.DB, s.Notices, analysisID)
-}
-
-// Lister is what List needs of DynamoDB.
-type Lister interface {
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-}
-
-// List gives the notices of an analysis.
-func List(ctx context.Context, db Lister, table, analysisID string) ([]Notice, error) {
-	cond, yes := "analysis_id = :id", true
-	out, err := db.Query(ctx, &dynamodb.QueryInput{TableName: &table, KeyConditionExpression: &cond, ConsistentRead: &yes,
-		ExpressionAttributeValues: map[string]ddb.AttributeValue{":id": text(analysisID)}})
-	if err != nil {
-		return nil, fmt.Errorf("list notices of %s: %w", analysisID, err)
-	}
-	var all []Notice
-	for _, it := range out.Items {
-		n, err := Decode(it)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
-}

@@ -13,7 +13,7 @@ import (
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
-	"fastbowlinglab/shared/notice"
+	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/outcome"
 	"fastbowlinglab/shared/reason"
 )
@@ -108,7 +108,7 @@ func (w *world) check(id string) analysis.Row {
 	if refunds != want {
 		w.t.Errorf("%s analysis has %d refunds, want %d", r.Status, refunds, want)
 	}
-	ns, err := (notice.Sender{DB: w.db, Notices: names.Notices.Name}).ByAnalysis(w.t.Context(), id)
+	ns, err := outbox.List(w.t.Context(), w.db, names.Notices.Name, id)
 	if err != nil || len(ns) != 1 || ns[0].Kind != string(r.Status) {
 		w.t.Errorf("notices = %+v, %v; want one of kind %s", ns, err, r.Status)
 	}
