@@ -3,6 +3,11 @@
 // the log use the code.
 package reason
 
+import (
+	"maps"
+	"slices"
+)
+
 // Code is a stable, machine-readable reason.
 type Code string
 
@@ -38,46 +43,52 @@ const (
 	OutcomeUnknown   Code = "outcome_unknown"
 )
 
-var sentences = map[Code]string{
-	NotBowling:       "We could not find a bowling action in this footage.",
-	NoPerson:         "We could not see a person clearly in this footage.",
-	TooLittleBowler:  "The bowler is in view for too little of the delivery to be measured.",
-	MediaEmpty:       "The uploaded file is empty.",
-	MediaNotVideo:    "The uploaded file is not a video.",
-	MediaUnsupported: "This video format is not supported. Export it as MP4 or MOV and try again.",
-	MediaCut:         "The uploaded video is incomplete: part of it is missing or damaged.",
-	MediaNoVideo:     "The uploaded file has no video track.",
-	MediaStill:       "The uploaded file is a single picture, not a video.",
-	MediaTooLarge:    "The picture of this video is larger than we can process (the limit is 4K).",
-	MediaTooLong:     "This video is too long. Send a clip of the delivery alone.",
-	MediaTooShort:    "This video is too short to hold a delivery.",
-	MediaTooSmall:    "The picture of this video is too small to measure a bowler.",
-	MediaUnreadable:  "The uploaded video could not be read.",
-	MediaReshaped:    "The picture of this video changes its shape part way. Send the clip as the camera filmed it.",
-	Cancelled:        "The analysis was cancelled.",
-	NotUploaded:      "The clips were not uploaded in time.",
-	DeadlinePassed:   "The analysis took too long and was stopped.",
-	Stopped:          "The analysis was stopped before it finished.",
-	StageFailed:      "Something went wrong on our side.",
-	PoseFailed:       "We could not measure this footage because of a fault on our side.",
-	ModelUnavailable: "A service that we depend on is not available.",
-	ModelNoAnswer:    "A service that we depend on gave no usable answer.",
-	OutcomeUnknown:   "A service that we depend on did not answer in time.",
+// Whose fault an end is. Ours is also that of somebody whom we depend on.
+const (
+	athletes = false
+	ours     = true
+)
+
+// codes holds whose fault each end is, and what is said of it. A row has no
+// default: a new code counts against the athlete, or does not, because its row
+// says so.
+var codes = map[Code]struct {
+	ours     bool
+	sentence string
+}{
+	NotBowling:       {athletes, "We could not find a bowling action in this footage."},
+	NoPerson:         {athletes, "We could not see a person clearly in this footage."},
+	TooLittleBowler:  {athletes, "The bowler is in view for too little of the delivery to be measured."},
+	MediaEmpty:       {athletes, "The uploaded file is empty."},
+	MediaNotVideo:    {athletes, "The uploaded file is not a video."},
+	MediaUnsupported: {athletes, "This video format is not supported. Export it as MP4 or MOV and try again."},
+	MediaCut:         {athletes, "The uploaded video is incomplete: part of it is missing or damaged."},
+	MediaNoVideo:     {athletes, "The uploaded file has no video track."},
+	MediaStill:       {athletes, "The uploaded file is a single picture, not a video."},
+	MediaTooLarge:    {athletes, "The picture of this video is larger than we can process (the limit is 4K)."},
+	MediaTooLong:     {athletes, "This video is too long. Send a clip of the delivery alone."},
+	MediaTooShort:    {athletes, "This video is too short to hold a delivery."},
+	MediaTooSmall:    {athletes, "The picture of this video is too small to measure a bowler."},
+	MediaUnreadable:  {athletes, "The uploaded video could not be read."},
+	MediaReshaped:    {athletes, "The picture of this video changes its shape part way. Send the clip as the camera filmed it."},
+	Cancelled:        {athletes, "The analysis was cancelled."},
+	NotUploaded:      {athletes, "The clips were not uploaded in time."},
+	DeadlinePassed:   {ours, "The analysis took too long and was stopped."},
+	Stopped:          {ours, "The analysis was stopped before it finished."},
+	StageFailed:      {ours, "Something went wrong on our side."},
+	PoseFailed:       {ours, "We could not measure this footage because of a fault on our side."},
+	ModelUnavailable: {ours, "A service that we depend on is not available."},
+	ModelNoAnswer:    {ours, "A service that we depend on gave no usable answer."},
+	OutcomeUnknown:   {ours, "A service that we depend on did not answer in time."},
 }
 
 // Codes lists every code.
-func Codes() []Code {
-	out := make([]Code, 0, len(sentences))
-	for c := range sentences {
-		out = append(out, c)
-	}
-	return out
-}
+func Codes() []Code { return slices.Sorted(maps.Keys(codes)) }
 
 // Sentence is what the athlete is told. An unknown code gets a general one.
 func (c Code) Sentence() string {
-	if s, ok := sentences[c]; ok {
-		return s
+	if row, ok := codes[c]; ok {
+		return row.sentence
 	}
 	return "The analysis could not be finished."
 }
@@ -86,12 +97,9 @@ func (c Code) Sentence() string {
 func (c Code) Media() bool { return len(c) > 6 && c[:6] == "media_" }
 
 // Ours reports whether an analysis that ended so did for a fault of ours, or of
-// somebody whom we depend on. Of a code that is not known nobody is blamed.
+// somebody whom we depend on. A code that is not known does not count against the
+// athlete.
 func (c Code) Ours() bool {
-	switch c {
-	case DeadlinePassed, Stopped, StageFailed, PoseFailed, ModelUnavailable, ModelNoAnswer, OutcomeUnknown:
-		return true
-	}
-	_, known := sentences[c]
-	return !known
+	row, known := codes[c]
+	return row.ours || !known
 }
