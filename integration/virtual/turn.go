@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"testing/synctest"
 	"time"
 )
 
@@ -89,6 +90,7 @@ func (g *Gate) forward(c *call, d Decision) {
 		c.done <- answer{err: ErrConnection}
 	case Twice:
 		c.serve(nobody())
+		synctest.Wait() // else the scheduler says which of them finds the process free
 		c.serve(c.done)
 	case CrashAfter:
 		c.serve(nobody())
