@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds ffmpeg and ffprobe from Debian's source package into a folder: usage
 # ffmpeg.sh FOLDER, as root in a Debian image. Only the containers, codecs and
-# filters that shared/media uses are in; ffmpeg_test.go beside it compares.
+# filters that shared/media uses are in; ffmpeg_parts_test.go beside it compares.
 set -eu
 out=${1:?usage: ffmpeg.sh FOLDER}
 work=$(mktemp -d)

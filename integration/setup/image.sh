@@ -66,9 +66,13 @@ for target in ffmpeg:ffmpeg poseworker:worker precheck:precheck; do
 done
 b rmi --prune >/dev/null 2>&1 || true # layers of an earlier build that nothing named uses
 
-# What is in it, in megabytes, and what a registry stores of it.
+# The programs that decode, for `make bench` to measure with what is deployed.
 container=$(b from localhost/fbl-poseworker)
 root=$(b mount "$container")
+mkdir -p "$store/ffmpeg"
+install -m 0755 "$root/usr/local/bin/ffmpeg" "$root/usr/local/bin/ffprobe" "$store/ffmpeg"
+
+# What is in it, in megabytes, and what a registry stores of it.
 megabytes() { du -scB1 "${@/#/$root}" 2>/dev/null | awk 'END { printf "%.1f", $1 / 1e6 }'; }
 printf '%-52s %7s MB\n' \
 	"localhost/fbl-poseworker, unpacked" "$(megabytes /)" \
