@@ -68,9 +68,6 @@ func (d Deps) files(ctx context.Context, prefix string, limit int) (all []file, 
 	}
 }
 
-// phaseOrder is the order of a delivery's instants.
-var phaseOrder = []string{"run_up", "back_foot_contact", "front_foot_contact", "release", "follow_through"}
-
 // pictures finds the key frames of the newest report: those that the pose pass
 // left beside its result, and of a result that was measured again those that it
 // still names. They are kept for names.WorkLifecycle; afterwards there are none.
@@ -99,8 +96,10 @@ func (d Deps) pictures(ctx context.Context, row analysis.Row) ([]picture, error)
 		p.link = f.link
 		out = append(out, p)
 	}
+	order := motion.PhaseNames()
 	slices.SortFunc(out, func(a, b picture) int {
-		return cmp.Or(cmp.Compare(a.Clip, b.Clip), cmp.Compare(slices.Index(phaseOrder, a.Phase), slices.Index(phaseOrder, b.Phase)))
+		return cmp.Or(cmp.Compare(a.Clip, b.Clip),
+			cmp.Compare(slices.Index(order, motion.PhaseName(a.Phase)), slices.Index(order, motion.PhaseName(b.Phase))))
 	})
 	return out, nil
 }

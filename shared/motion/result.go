@@ -57,6 +57,11 @@ const (
 	FollowThrough    PhaseName = "follow_through"
 )
 
+// PhaseNames lists the instants in the order of a delivery.
+func PhaseNames() []PhaseName {
+	return []PhaseName{RunUp, BackFootContact, FrontFootContact, Release, FollowThrough}
+}
+
 // Phase is an instant of the delivery with its picture. Time may lie between
 // frames; Frame is the nearest one, and Points are that frame's landmarks after
 // cleaning: one whose visibility is 0 is absent, and its place means nothing.

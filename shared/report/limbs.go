@@ -17,28 +17,20 @@ type FileLimb struct {
 	Sure bool    `json:"sure" doc:"false when an end was hidden or guessed"`
 }
 
-// fileLimbs gives the lines that the PDF draws on a phase's picture, in the order
-// in which they lie on each other.
+// fileLimbs gives the lines that the PDF draws on a phase's picture.
 func fileLimbs(points []pose.Point, arm motion.Side) []FileLimb {
 	out := []FileLimb{}
 	if len(points) < pose.Landmarks {
 		return out
 	}
-	front := frontSide(arm)
-	for _, g := range []struct {
-		part  string
-		limbs []limb
-	}{
-		{"body", armLimbs(other(arm))}, {"body", legLimbs(other(front))}, {"body", trunkLimbs},
-		{"front_leg", legLimbs(front)}, {"bowling_arm", armLimbs(arm)},
-	} {
-		for _, l := range g.limbs {
+	for _, m := range skeleton(arm) {
+		for _, l := range m.limbs {
 			a, b := points[l.a], points[l.b]
 			v := min(a.Visibility, b.Visibility)
 			if v < seen {
 				continue
 			}
-			out = append(out, FileLimb{g.part, tenth(a.X), tenth(a.Y), tenth(b.X), tenth(b.Y), v >= seenWell})
+			out = append(out, FileLimb{m.part, tenth(a.X), tenth(a.Y), tenth(b.X), tenth(b.Y), v >= seenWell})
 		}
 	}
 	return out

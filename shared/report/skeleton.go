@@ -43,6 +43,32 @@ func other(s motion.Side) motion.Side {
 // frontSide is the side of the front leg: opposite the bowling arm.
 func frontSide(arm motion.Side) motion.Side { return other(arm) }
 
+// Parts of the skeleton that are told apart.
+const (
+	partBody       = "body"
+	partFrontLeg   = "front_leg"
+	partBowlingArm = "bowling_arm"
+)
+
+// member is an arm, a leg or the trunk.
+type member struct {
+	part  string
+	limbs []limb
+}
+
+// skeleton lists the members in the order in which they lie on each other: what
+// the measures are about comes last.
+func skeleton(arm motion.Side) []member {
+	front := frontSide(arm)
+	return []member{
+		{partBody, armLimbs(other(arm))}, {partBody, legLimbs(other(front))}, {partBody, trunkLimbs},
+		{partFrontLeg, legLimbs(front)}, {partBowlingArm, armLimbs(arm)},
+	}
+}
+
+// colours are those of the parts.
+var colours = map[string]pdf.Colour{partBody: white, partFrontLeg: legC, partBowlingArm: armC}
+
 // figure draws a phase's landmarks into the tile at (x, y).
 type figure struct {
 	s      *sheet
@@ -69,12 +95,9 @@ func (f figure) draw() {
 	if len(f.points) < pose.Landmarks {
 		return
 	}
-	front := frontSide(f.arm)
-	f.limbs(armLimbs(other(f.arm)), white)
-	f.limbs(legLimbs(other(front)), white)
-	f.limbs(trunkLimbs, white)
-	f.limbs(legLimbs(front), legC)
-	f.limbs(armLimbs(f.arm), armC)
+	for _, m := range skeleton(f.arm) {
+		f.limbs(m.limbs, colours[m.part])
+	}
 }
 
 // limbs draws lines with an outline that shows on any background. A limb with an

@@ -13,9 +13,7 @@ import (
 
 // phaseOrder lists the instants of a delivery; the number in badges is the
 // position in it, from 1.
-var phaseOrder = []motion.PhaseName{
-	motion.RunUp, motion.BackFootContact, motion.FrontFootContact, motion.Release, motion.FollowThrough,
-}
+var phaseOrder = motion.PhaseNames()
 
 var phaseWords = map[motion.PhaseName]string{
 	motion.RunUp:            "Run-up",
