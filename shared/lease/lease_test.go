@@ -108,7 +108,8 @@ func TestLease(t *testing.T) {
 		}
 	})
 
-	// Field case 13: a dead holder's lease, tried once without waiting.
+	// Field cases 13 and 14: a dead holder's lease, tried once without waiting; its row
+	// is there, and what counts is its time.
 	t.Run("taken over after its end and the skew", func(t *testing.T) {
 		ck := &clock{}
 		s := store(db, ck.now)
@@ -148,6 +149,32 @@ func TestLease(t *testing.T) {
 		}
 		if err := guarded(next); err != nil {
 			t.Errorf("the holder's write: %v", err)
+		}
+	})
+
+	// Field case 13: clocks five minutes apart, which is more than the skew bound
+	// allows. Who is ahead takes the lease too soon, and the fence refuses the one
+	// whom it took it from; who is behind takes a dead one's later, by so much.
+	t.Run("clocks five minutes apart", func(t *testing.T) {
+		exact, behind, fast := &clock{}, &clock{}, &clock{}
+		fast.forward(5 * time.Minute)
+		behind.forward(-5 * time.Minute)
+		a, b := store(db, exact.now), store(db, fast.now)
+		l := acquire(t, a, "ahead", "a")
+		next := acquire(t, b, "ahead", "b")
+		if _, err := a.Renew(ctx, l, time.Minute); !errors.Is(err, lease.ErrLost) || next.Fence != l.Fence+1 {
+			t.Errorf("fence %d, then %d; the one taken over: %v, want ErrLost", l.Fence, next.Fence, err)
+		}
+		slow := store(db, behind.now)
+		l = acquire(t, a, "behind", "a") // and dies
+		var held *lease.Held
+		behind.forward(6*time.Minute + lease.DefaultSkew - time.Second)
+		if _, err := slow.Acquire(ctx, "behind", "b", time.Minute); !errors.As(err, &held) {
+			t.Errorf("within the skew by its own clock: %v", err)
+		}
+		behind.forward(2 * time.Second)
+		if next := acquire(t, slow, "behind", "b"); next.Fence != l.Fence+1 {
+			t.Errorf("fence %d after %d", next.Fence, l.Fence)
 		}
 	})
 

@@ -215,7 +215,8 @@ func TestCancelOnlyBeforeTheClaim(t *testing.T) {
 	w.check(waiting)
 }
 
-// 20 callers at once, of every kind: one end, one winner, at most one refund.
+// Field cases 10 and 41: 20 callers at once, of every kind, refund and deliver the
+// same analysis: one end, one winner, at most one refund.
 func TestRace(t *testing.T) {
 	w := newWorld(t)
 	for round := range 3 {
