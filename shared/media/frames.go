@@ -22,6 +22,8 @@ type Frame struct {
 	Width  int
 	Height int
 	Pix    []byte // rgb24, row by row, 3*Width*Height bytes
+
+	part *partial // what Pix is filled from, nil when it holds everything (see Fill)
 }
 
 // Options of Frames. The zero value gives every frame at its displayed size.
@@ -40,6 +42,10 @@ type Options struct {
 	// Window is when pictures are needed. Frames outside it may come without Pix,
 	// and do once the clip has been surveyed (see Survey). Nil is always.
 	Window *Window
+
+	// Partial says that the reader looks at parts of a picture alone, and calls
+	// Frame.Fill before it reads one. Of pictures kept the rest is not worked out.
+	Partial bool
 }
 
 // Window is a stretch of a clip, in seconds, both ends included.

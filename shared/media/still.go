@@ -18,8 +18,8 @@ const jpegQuality = 88
 // seeks; a time up to a millisecond (or a quarter of a frame) before at counts
 // as at, since containers round times. After the last frame it gives the last.
 func Still(ctx context.Context, src string, info Info, at float64, maxWidth int) ([]byte, error) {
-	if f, ok := info.kept.still(info, at, maxWidth); ok {
-		return f.JPEG()
+	if picture, ok := info.kept.still(info, at, maxWidth); ok {
+		return picture, nil
 	}
 	var out []byte
 	err := with(ctx, src, func(s *source) error {

@@ -1,6 +1,9 @@
 package media
 
-import "math"
+import (
+	"image"
+	"math"
+)
 
 // Turn says how the stored picture is turned and flipped for display. The zero
 // value is none.
@@ -46,3 +49,48 @@ func (t Turn) filters() []string {
 
 // sideways reports whether width and height change places.
 func (t Turn) sideways() bool { return t.Quarter&1 == 1 }
+
+// walk gives where the first stored pixel of a w x h picture comes to lie in the
+// displayed one, whose rows are stride apart, by index, and the steps to the next one
+// across and down.
+func (t Turn) walk(w, h, stride int) (at, dx, dy int) {
+	var x, y, ax, ay, bx, by int // place of the first pixel, steps across and down
+	switch t.Quarter {
+	case 0:
+		ax, by = 1, 1
+	case 1: // the left column becomes the top row, read from below
+		x, ay, bx = h-1, 1, -1
+	case 2:
+		x, y, ax, by = w-1, h-1, -1, -1
+	case 3:
+		y, ay, bx = w-1, -1, 1
+	}
+	if t.Flip {
+		width := w
+		if t.sideways() {
+			width = h
+		}
+		x, ax, bx = width-1-x, -ax, -bx
+	}
+	return y*stride + x, ay*stride + ax, by*stride + bx
+}
+
+// stored gives the part of a stored w x h picture that is displayed as r.
+func (t Turn) stored(r image.Rectangle, w, h int) image.Rectangle {
+	if t.Flip {
+		width := w
+		if t.sideways() {
+			width = h
+		}
+		r.Min.X, r.Max.X = width-r.Max.X, width-r.Min.X
+	}
+	switch t.Quarter {
+	case 1:
+		return image.Rect(r.Min.Y, h-r.Max.X, r.Max.Y, h-r.Min.X)
+	case 2:
+		return image.Rect(w-r.Max.X, h-r.Max.Y, w-r.Min.X, h-r.Min.Y)
+	case 3:
+		return image.Rect(w-r.Max.Y, r.Min.X, w-r.Min.Y, r.Max.X)
+	}
+	return r
+}

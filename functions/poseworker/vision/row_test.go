@@ -37,6 +37,24 @@ type row struct {
 	Model string
 	Cores int
 	Alone bool // only the pass, for its memory: not decoding alone and models alone
+
+	Decoders string // folder of the ffmpeg and ffprobe that are run, "" for the system's
+}
+
+// decodersName says in a line which ffmpeg was measured.
+func decodersName(dir string) string {
+	switch {
+	case dir == "":
+		return "system"
+	case strings.HasSuffix(dir, "/.local/images/ffmpeg"):
+		return "image"
+	}
+	return filepath.Base(dir)
+}
+
+// pathFrom is where programs are looked for, dir first.
+func pathFrom(dir string) string {
+	return strings.TrimPrefix(dir+":"+os.Getenv("PATH"), ":")
 }
 
 const rowEnv, rowMark = "POSE_BENCH_ROW", "ROW "
@@ -52,7 +70,7 @@ func (r row) run(t testing.TB) map[string]any {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestRow$", "-test.timeout", "20m")
-	cmd.Env = append(os.Environ(), rowEnv+"="+string(spec))
+	cmd.Env = append(os.Environ(), rowEnv+"="+string(spec), "PATH="+pathFrom(r.Decoders))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +146,7 @@ func (r row) pass(t *testing.T) map[string]any {
 	if j.State != posejob.Done {
 		t.Fatalf("job %s: %+v", j.State, j.Failure)
 	}
-	line := map[string]any{"clip": filepath.Base(r.Clip), "model": r.Model, "cores": r.Cores, "verdict": j.Result.Verdict, "frames": watch.frames,
+	line := map[string]any{"clip": filepath.Base(r.Clip), "model": r.Model, "cores": r.Cores, "ffmpeg": decodersName(r.Decoders), "verdict": j.Result.Verdict, "frames": watch.frames,
 		"tracked": watch.tracked, "side_px": v.Tracker.Side(), "wall_s": round(wall), "worker_cpu_s": round(self), "ffmpeg_cpu_s": round(kids),
 		"models_cpu_s": round((models1 - models0).Seconds()), "first_picture_s": round(watch.first.Sub(begun).Seconds()),
 		"frames_per_s": round(float64(watch.frames) / wall), "chunks": len(j.Checkpoints), "requests": n.n}

@@ -21,8 +21,8 @@ func ahead(ctx context.Context, take func(media.Frame) error,
 	alloc := func(n int) []byte {
 		select {
 		case b := <-free:
-			if len(b) == n {
-				return b
+			if cap(b) >= n {
+				return b[:n]
 			}
 		default:
 		}

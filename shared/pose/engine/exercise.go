@@ -6,7 +6,7 @@ import "fmt"
 // once as a pass does: what a pass would take if it did nothing but read. Reading is
 // to sample the region to the model's input and to run the model.
 func (e *Engine) Exercise(width, height, landmarks, detections int) error {
-	p := picture{width, height, make([]byte, 3*width*height)}
+	p := picture{w: width, h: height, pix: make([]byte, 3*width*height)}
 	whole := region{X: float64(width) / 2, Y: float64(height) / 2, Side: float64(min(width, height)) * 0.9}
 	for _, x := range []struct {
 		s    *session

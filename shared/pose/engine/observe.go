@@ -77,6 +77,7 @@ func (o *observer) observe(p picture, index int, t float64) (observation, error)
 // two differ it is asked twice more, with the region turned a little.
 func (o *observer) read(p picture, r region) ([]body, error) {
 	var two, tilted [2]body
+	p.show(r)
 	err := o.team.each(2, func(b *bench, i int) (err error) {
 		two[i], err = b.landmarks(p, r, i == 1)
 		return err
@@ -90,10 +91,12 @@ func (o *observer) read(p picture, r region) ([]body, error) {
 	if apart(two[0], two[1]) <= agree {
 		return two[:], nil
 	}
+	turned := [2]region{r, r}
+	turned[0].Angle += tilt
+	turned[1].Angle -= tilt
+	p.show(turned[:]...)
 	err = o.team.each(2, func(b *bench, i int) (err error) {
-		q := r
-		q.Angle += [...]float64{tilt, -tilt}[i]
-		tilted[i], err = b.landmarks(p, q, false)
+		tilted[i], err = b.landmarks(p, turned[i], false)
 		return err
 	})
 	if err != nil {

@@ -1,11 +1,34 @@
 package engine
 
-import "math"
+import (
+	"image"
+	"math"
+)
 
 // picture is an RGB picture, three bytes a pixel.
 type picture struct {
 	w, h int
 	pix  []byte
+	fill func(image.Rectangle) // makes a part readable, nil when all of it is
+}
+
+// show makes what regions are sampled from readable.
+func (p picture) show(rs ...region) {
+	if p.fill == nil {
+		return
+	}
+	for _, r := range rs {
+		p.fill(r.bounds())
+	}
+}
+
+// bounds are the pixels that sampling a region may read.
+func (r region) bounds() image.Rectangle {
+	s, c := math.Sincos(r.Angle)
+	reach := r.Side/2*(math.Abs(s)+math.Abs(c)) + 2 // bilinear: a pixel around it, and one for rounding
+	const most = 1 << 20                            // a region can be anything, a rectangle only what an int holds
+	at := func(f float64) int { return int(min(max(f, -most), most)) }
+	return image.Rect(at(r.X-reach), at(r.Y-reach), at(r.X+reach)+1, at(r.Y+reach)+1)
 }
 
 // region is a square of a picture: centre and side in pixels (centre of the

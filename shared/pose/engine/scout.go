@@ -44,7 +44,7 @@ func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]si
 	var cx, cy float64 // camera's way so far, in widths
 	every := min(max(scoutEvery, info.Duration/scoutMost), scoutSeldom)
 	look := func(f media.Frame) error {
-		p := picture{f.Width, f.Height, f.Pix}
+		p := picture{w: f.Width, h: f.Height, pix: f.Pix}
 		now := thumbnailOf(p)
 		if len(looks) > 0 {
 			dx, dy := now.shiftFrom(before)

@@ -21,6 +21,7 @@ const (
 	cropPixels  = 300 // side of the bowler's region in the pictures decoded
 	leastSide   = 512
 	mostSide    = 2560
+	sameSide    = 7 // tenths of the survey's size above which the pictures kept of it are taken as they are
 )
 
 // aim makes a target of a way. The pictures are decoded at the size at which
@@ -36,7 +37,11 @@ func aim(w way, width, height int) target {
 		least = min(least, 2*margin*s.Radius)
 	}
 	long := float64(max(width, height)) / float64(width) // longer side in widths
-	t.Side = min(max(int(cropPixels/least*long), leastSide), mostSide, max(width, height))
+	t.Side = max(int(cropPixels/least*long), leastSide)
+	if t.Side < scoutSide && t.Side*10 > scoutSide*sameSide {
+		t.Side = scoutSide
+	}
+	t.Side = min(t.Side, mostSide, max(width, height))
 	return t
 }
 
