@@ -302,3 +302,10 @@ func (w *world) transact(item ddb.TransactWriteItem) {
 		w.t.Fatal(err)
 	}
 }
+
+func (w *world) begin(id string) {
+	w.t.Helper()
+	if b, err := w.deps.Life.Begin(w.t.Context(), id, 1, analysis.ExecutionName(id, 1), nil); err != nil || !b.Proceed {
+		w.t.Fatalf("begin: %+v, %v", b, err)
+	}
+}
