@@ -15,7 +15,7 @@ type partial struct {
 	raw  []byte
 	info Info
 	m    *ycc
-	done image.Rectangle // a part that Pix holds
+	done image.Rectangle // a part that Pix holds: the last one that was asked for
 }
 
 // Fill makes sure that Pix holds the part r, which may reach beyond the picture. It
@@ -23,12 +23,20 @@ type partial struct {
 // one frame it must not run more than once at a time.
 func (f Frame) Fill(r image.Rectangle) {
 	p := f.part
-	if p == nil || r.Intersect(image.Rect(0, 0, f.Width, f.Height)).In(p.done) {
+	if p == nil {
 		return
 	}
 	r = r.Intersect(image.Rect(0, 0, f.Width, f.Height))
-	p.fill(f.Pix, f.Width, r)
-	if p.done.In(r) {
+	switch d := p.done; {
+	case r.In(d):
+	case d.In(r) && !d.Empty(): // what is missing around it
+		p.fill(f.Pix, f.Width, image.Rect(r.Min.X, r.Min.Y, r.Max.X, d.Min.Y))
+		p.fill(f.Pix, f.Width, image.Rect(r.Min.X, d.Min.Y, d.Min.X, d.Max.Y))
+		p.fill(f.Pix, f.Width, image.Rect(d.Max.X, d.Min.Y, r.Max.X, d.Max.Y))
+		p.fill(f.Pix, f.Width, image.Rect(r.Min.X, d.Max.Y, r.Max.X, r.Max.Y))
+		p.done = r
+	default:
+		p.fill(f.Pix, f.Width, r)
 		p.done = r
 	}
 }

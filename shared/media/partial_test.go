@@ -57,7 +57,13 @@ func TestPartsReadTheSame(t *testing.T) {
 				if !sameIn(f, w, part) {
 					t.Fatalf("frame %d differs in %v", i, part)
 				}
-				if c.name != "OddWidth" && part.Dx() < f.Width/2 && bytes.Equal(f.Pix, w.Pix) {
+				beside := image.Rect(rnd.IntN(f.Width), rnd.IntN(f.Height), rnd.IntN(f.Width), rnd.IntN(f.Height))
+				for _, next := range []image.Rectangle{part.Inset(-9).Intersect(image.Rect(0, 0, f.Width, f.Height)), beside} {
+					if f.Fill(next); !sameIn(f, w, next) || !sameIn(f, w, part) {
+						t.Fatalf("frame %d differs in %v after %v", i, next, part)
+					}
+				}
+				if c.name != "OddWidth" && part.Inset(-9).Union(beside).Dx() < f.Width && bytes.Equal(f.Pix, w.Pix) {
 					t.Errorf("frame %d: all of it was worked out", i)
 				}
 				f.Fill(image.Rect(0, 0, f.Width, f.Height))
