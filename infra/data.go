@@ -138,6 +138,13 @@ func (d *Data) users() {
 		EnableTokenRevocation:      jsii.Bool(true),
 		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(1)),
 	})
+	d.output("UserPool", d.Pool.UserPoolId())
+	d.output("AppClient", d.Client.UserPoolClientId())
+}
+
+// output has the deploy print a value that a person needs: the runbook uses it.
+func (d *Data) output(name string, value *string) {
+	awscdk.NewCfnOutput(d.Stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value})
 }
 
 func uploadMethods() *[]awss3.HttpMethods {
@@ -158,7 +165,7 @@ func (d *Data) topic(s Settings) {
 	d.Push = awssns.NewTopic(d.Stack, jsii.String("Push"), &awssns.TopicProps{
 		TopicName: jsii.String(names.PushTopic), EnforceSSL: jsii.Bool(true),
 	})
-	awscdk.NewCfnOutput(d.Stack, jsii.String("AlarmTopic"), &awscdk.CfnOutputProps{Value: d.Alarms.TopicArn()})
+	d.output("AlarmTopic", d.Alarms.TopicArn())
 }
 
 // vars gives what statements of infra/access refer to.
@@ -179,6 +186,7 @@ func (d *Data) secrets() {
 		},
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 	})
+	d.output("CallbackKeysSecret", d.Callback.SecretArn()) // its name is made by the deploy
 	payments := awssecretsmanager.NewSecret(d.Stack, jsii.String("Payments"), &awssecretsmanager.SecretProps{
 		SecretName:  jsii.String(names.PaymentsSecret),
 		Description: jsii.String("Keys that sign the payment provider's events; a person replaces the first value, which no provider has"),

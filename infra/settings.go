@@ -18,7 +18,6 @@ type Settings struct {
 	WebOrigin  string // origin that may call the API from a browser; "*" for any
 	Dist       string // folder with the built functions: <Dist>/<function>/bootstrap
 	Image      string // folder with the worker's image: Dockerfile and what it copies
-	Fonts      string // folder with the report's fonts
 	Closed     bool   // intake closed: the API answers 503 before anyone is charged
 }
 
@@ -42,7 +41,6 @@ func SettingsFrom(get Lookup) (Settings, error) {
 		WebOrigin:  or("webOrigin", "*"),
 		Dist:       or("dist", ".local/dist"),
 		Image:      or("image", ".local/image"),
-		Fonts:      or("fonts", ".local/fonts"),
 	}
 	switch v := or("intake", "open"); v {
 	case "open":
