@@ -18,17 +18,14 @@ type printed struct {
 	commands [][2]string // what it is for, and the command
 }
 
-// up runs the program behind `make up` on a state of its own and reads what it
-// prints.
+// up runs the program behind `make up` on a state of its own, which holds nothing
+// that was built, and reads what it prints.
 func up(t *testing.T) printed {
 	t.Helper()
 	dir, state := root(t), t.TempDir()
 	for _, part := range []string{"bin", "fonts"} {
 		if _, err := os.Stat(filepath.Join(dir, ".local", part)); err != nil {
 			t.Skipf(".local/%s is missing: run `make functions` first", part)
-		}
-		if err := os.Symlink(filepath.Join(dir, ".local", part), filepath.Join(state, part)); err != nil {
-			t.Fatal(err)
 		}
 	}
 	bin := filepath.Join(t.TempDir(), "up")
@@ -125,5 +122,32 @@ func TestTheGuideOfMakeUp(t *testing.T) {
 	}
 	if calls < 5 || len(p.exports) < 8 {
 		t.Errorf("%d calls of the API and %d settings were printed, want at least 5 and 8", calls, len(p.exports))
+	}
+	walk(t, p)
+}
+
+// walk runs the lines that functions/README.md gives to app developers: a clip is
+// submitted by curl, and a report comes of it.
+func walk(t *testing.T, p printed) {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(root(t), "functions/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(readme), "```bash\n")
+	lines, _, ok := strings.Cut(after, "```")
+	if !ok {
+		t.Fatal("functions/README.md has no lines of bash")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	lines = strings.Replace(lines, "-o report.pdf", "-o "+dir+"/report.pdf", 1)
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", strings.Join(p.exports, "\n")+"\n"+lines)
+	cmd.Dir, cmd.Env = root(t), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	out, err := cmd.CombinedOutput()
+	pdf, _ := os.ReadFile(filepath.Join(dir, "report.pdf"))
+	if err != nil || !strings.Contains(string(out), `"status":"ready"`) || !strings.HasPrefix(string(pdf), "%PDF-") {
+		t.Errorf("%v, a report of %d bytes: %s", err, len(pdf), out)
 	}
 }

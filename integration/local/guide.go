@@ -29,7 +29,7 @@ func examples() []example {
 	return []example{
 		{"grant the athlete five credits", `curl -sS ` + auth("OPERATOR") + ` -H 'Idempotency-Key: guide-1' $API/v1/operator/grants -d '{"athlete_id":"` +
 			GuideAthlete + `","credits":5,"reason":"guide"}'`},
-		{"reserve an analysis; the answer holds an upload form", `curl -sS ` + auth("ATHLETE") + ` -H 'Idempotency-Key: guide-1' $API/v1/analyses -d '{"athlete":{"name":"A. Bowler"},"consent":true,"clips":[{"name":"clip.mp4","type":"video/mp4","size_bytes":1}]}'`},
+		{"reserve an analysis; the answer holds an upload form, which waits for a day", `curl -sS ` + auth("ATHLETE") + ` -H 'Idempotency-Key: guide-1' $API/v1/analyses -d '{"athlete":{"name":"A. Bowler"},"consent":true,"clips":[{"name":"clip.mp4","type":"video/mp4","size_bytes":1}]}'`},
 		{"the athlete's ledger", `curl -sS ` + auth("ATHLETE") + ` $API/v1/credits`},
 		{"the athlete's analyses", `curl -sS ` + auth("ATHLETE") + ` $API/v1/analyses`},
 		{"the API's description, for a client generator", `curl -sS $API/v1/openapi.json`},
@@ -39,7 +39,7 @@ func examples() []example {
 		{"the pose fleet", `aws ecs describe-services --cluster ` + names.Cluster + ` --services ` + names.PoseService},
 		{"jobs that wait", `aws sqs get-queue-attributes --endpoint-url $AWS_ENDPOINT_URL --attribute-names All --queue-url $AWS_ENDPOINT_URL/` + Account + `/` + names.PoseQueue.Name},
 		{"settings and flags", `aws ssm get-parameters-by-path --recursive --path ` + names.Parameters},
-		{"reconcile now", `aws lambda invoke --function-name ` + names.FnReconcile + ` /dev/stdout`},
+		{"reconcile now", `aws lambda invoke --function-name ` + names.Prefix + names.FnReconcile + ` /dev/stdout`},
 	}
 }
 
@@ -76,6 +76,8 @@ func (c *Cloud) Guide() (string, error) {
 	for _, e := range examples() {
 		fmt.Fprintf(&b, "  # %s\n  %s\n", e.what, e.command)
 	}
+	b.WriteString("\nThe whole job, from a clip to its report: `make smoke API=$API TOKEN=$ATHLETE`, or call by call, as an app does it, in\n" +
+		"functions/README.md under \"The whole job by curl\". Both cost the athlete one of the credits above.\n")
 	b.WriteString("\nCtrl-C stops it. State is kept; `make clean` forgets it.\n")
 	return b.String(), nil
 }

@@ -31,7 +31,7 @@ func main() {
 	limit := fs.Duration("timeout", 30*time.Minute, "how long to wait for the end")
 	state := fs.String("state", ".local", "the `folder` that keeps the embedded cloud's state and the results")
 	images := fs.String("images", "", "run the worker and the precheck in the images of this `folder`, as make image fills it")
-	provider := fs.String("provider", aitask.RulesProvider, "who writes the texts: rules, or bedrock (a `stand-in` that the embedded cloud serves)")
+	provider := fs.String("provider", aitask.RulesProvider, "`who` writes the texts: rules, or bedrock (a stand-in that the embedded cloud serves)")
 	if err := fs.Parse(os.Args[1:]); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return

@@ -22,7 +22,7 @@ func main() {
 	api := flag.String("api", "127.0.0.1:4580", "the HTTP API's `address` (port 0: a free one)")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		fail(2, fmt.Errorf("%q is no flag", flag.Arg(0)))
+		fail(2, fmt.Errorf("%q is no flag; -h lists them", flag.Arg(0)))
 	}
 	dir := filepath.Join(*state, "cloud")
 	if err := local.Prepare(dir); err != nil {
@@ -31,7 +31,6 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := up(ctx, local.Config{Dir: dir, Addr: *addr, APIAddr: *api, Logs: filepath.Join(*state, "logs"),
-		Binaries: filepath.Join(*state, "bin"), Fonts: filepath.Join(*state, "fonts"),
 		Log: slog.New(slog.NewJSONHandler(os.Stderr, nil))}); err != nil {
 		fail(1, err)
 	}

@@ -49,7 +49,7 @@ func TestSDKInvoke(t *testing.T) {
 	if err != nil || !strings.Contains(string(log), "working on") || !strings.Contains(string(log), "REPORT RequestId: ") {
 		t.Errorf("log tail %q (%v)", log, err)
 	}
-	out, err = c.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("fn"), Payload: []byte(`{"do":"typed"}`)})
+	out, err = c.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("fbl-fn"), Payload: []byte(`{"do":"typed"}`)}) // as it is deployed
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,8 @@ package lambdaapi
 
 import (
 	"strings"
+
+	"fastbowlinglab/shared/names"
 )
 
 // Account and Region are those of every ARN of the embedded cloud.
@@ -25,7 +27,9 @@ func ARN(name, version string) string {
 
 // parse reads the forms in which the Invoke API takes a function's name: name,
 // name:qualifier, account:function:name and the full ARN, each with or without
-// a qualifier. A qualifier given beside the name must agree with one in it.
+// a qualifier. A qualifier given beside the name must agree with one in it. The
+// name that a deploy gives it, which begins with names.Prefix, is taken too, so
+// that the operators' commands are the same here.
 func parse(ref, qualifier string) (name, version string, err error) {
 	rest := ref
 	switch {
@@ -37,6 +41,7 @@ func parse(ref, qualifier string) (name, version string, err error) {
 		rest = ref[len(Account+":function:"):]
 	}
 	name, version, _ = strings.Cut(rest, ":")
+	name = strings.TrimPrefix(name, names.Prefix)
 	if name == "" || strings.Contains(version, ":") {
 		return "", "", badParameter("%q is not a function name or ARN", ref)
 	}
