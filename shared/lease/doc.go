@@ -26,8 +26,9 @@
 //
 // # When an answer is lost
 //
-// Acquire and Renew find their own token in the row and succeed; it may cost a
-// fence number. Release that did not get through lets the lease run out.
+// Acquire and Renew find their own token in the row and succeed, under the fence that
+// is there. A request that arrives late, behind its own repeat, changes nothing.
+// Release that did not get through lets the lease run out.
 //
 // # Time that is left
 //

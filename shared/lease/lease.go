@@ -87,27 +87,7 @@ func (s Store) skew() time.Duration {
 // skew ago. owner is for people. A ctx without time left takes nothing. Errors:
 // *Held; ctx's own.
 func (s Store) Acquire(ctx context.Context, key, owner string, d time.Duration) (Lease, error) {
-	if key == "" || owner == "" || d <= 0 {
-		return Lease{}, fmt.Errorf("acquire lease %q for %q: needs a key, an owner and a positive duration, got %s", key, owner, d)
-	}
-	if err := left(ctx); err != nil {
-		return Lease{}, fmt.Errorf("acquire lease %s: %w", key, err)
-	}
-	now := s.now()
-	l := Lease{Key: key, Owner: owner, Until: now.Add(d).UTC().Truncate(time.Millisecond), token: rand.Text()}
-	got, err := s.update(ctx, key,
-		"SET #o = :owner, #t = :token, #u = :until ADD fence :one",
-		"attribute_not_exists(#t) OR #u < :free OR #t = :token", // the last: our own, its answer lost
-		map[string]ddb.AttributeValue{":owner": text(owner), ":token": text(l.token), ":until": stamp.Value(l.Until),
-			":one": number(1), ":free": stamp.Value(now.Add(-s.skew()))})
-	if errors.Is(err, ErrLost) {
-		return Lease{}, &Held{key, got.Owner, got.Fence, got.Until.Add(s.skew())}
-	}
-	if err != nil {
-		return Lease{}, fmt.Errorf("acquire lease %s: %w", key, err)
-	}
-	l.Fence = got.Fence
-	return l, nil
+	return s.AcquireAs(ctx, key, owner, rand.Text(), d)
 }
 
 // left says why ctx leaves no time to act. No time left is a value: a deadline that

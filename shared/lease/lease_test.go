@@ -217,6 +217,35 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// straggler loses the first update on its way and carries it out when it is asked to.
+type straggler struct {
+	lease.DB
+	held *dynamodb.UpdateItemInput
+}
+
+func (s *straggler) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if s.held == nil {
+		s.held = in
+		return nil, dynamotest.ErrInjected
+	}
+	return s.DB.UpdateItem(ctx, in, o...)
+}
+
+// An acquisition whose first request arrives late, after its repeat has been answered,
+// does not take the lease from its own holder.
+func TestALateAcquisitionIsNoTakeover(t *testing.T) {
+	db := dynamotest.New(t)
+	late := &straggler{DB: db}
+	s := store(late, nil)
+	l := acquire(t, s, "late", "a")
+	if _, err := db.UpdateItem(t.Context(), late.held); err != nil {
+		t.Log("refused:", err)
+	}
+	if _, err := s.Renew(t.Context(), l, time.Minute); err != nil {
+		t.Errorf("the holder, after its own late request: %v", err)
+	}
+}
+
 // Field case 17: the work cannot starve the renewals.
 func TestKeep(t *testing.T) {
 	db := dynamotest.New(t)

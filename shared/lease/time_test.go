@@ -21,6 +21,9 @@ func TestNoTimeLeftTakesNothing(t *testing.T) {
 	if _, err := s.Acquire(due{t.Context()}, "k", "a", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want a deadline exceeded", err)
 	}
+	if _, err := s.AcquireAs(due{t.Context()}, "k", "a", "token", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("by a token: %v, want a deadline exceeded", err)
+	}
 	if who, err := s.Who(t.Context(), "k"); who != nil || err != nil {
 		t.Errorf("held by %v, %v", who, err)
 	}

@@ -14,10 +14,13 @@ import (
 // AcquireAs is Acquire by a holder that is more than one process, such as a run
 // whose steps are functions: whoever knows token acts for the holder. A token
 // that holds the lease already is no second holder: it is renewed, and the
-// fence stays, however late the request comes. Errors: *Held.
+// fence stays, however late the request comes. Errors: *Held; ctx's own.
 func (s Store) AcquireAs(ctx context.Context, key, owner, token string, d time.Duration) (Lease, error) {
 	if key == "" || owner == "" || token == "" || d <= 0 {
 		return Lease{}, fmt.Errorf("acquire lease %q for %q: needs a key, an owner, a token and a positive duration, got %s", key, owner, d)
+	}
+	if err := left(ctx); err != nil {
+		return Lease{}, fmt.Errorf("acquire lease %s: %w", key, err)
 	}
 	now := s.now()
 	l := Lease{Key: key, Owner: owner, Until: now.Add(d).UTC().Truncate(time.Millisecond), token: token}
