@@ -131,7 +131,10 @@ func (c *cloud) store(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	case r.URL.Path == "/report.json":
 		_ = json.NewEncoder(w).Encode(map[string]any{"findings": map[string]any{"summary": "A strong action. " + evil, "author": map[string]string{"provider": "rules"},
-			"items": []map[string]string{{"title": "Braced front leg " + evil, "detail": "The front knee stays firm. பந்துவீச்சு"}}}})
+			"items": []map[string]string{{"title": "Braced front leg " + evil, "detail": "The front knee stays firm. பந்துவீச்சு"}}},
+			"coaching": map[string]any{"summary": "One drill.", "safety": "Warm up first. " + evil,
+				"drills": []map[string]any{{"title": "Box " + evil, "purpose": "A firm knee.", "steps": []string{"Step off.", "Land firm."}, "dose": "2 sets of 6"}}},
+			"limits": []string{"It is no medical advice."}})
 	case r.URL.Path == "/frame.jpg":
 		img := image.NewRGBA(image.Rect(0, 0, 180, 320))
 		for i := range img.Pix {
@@ -198,8 +201,11 @@ func TestPage(t *testing.T) {
 	if n := b.eval("document.querySelectorAll('#words img, #stage img').length"); n != 0.0 {
 		t.Errorf("%v elements were made of text", n)
 	}
-	if text := fmt.Sprint(b.eval("document.getElementById('words').textContent")); !strings.Contains(text, evil) || !strings.Contains(text, "பந்துவீச்சு") {
-		t.Errorf("words %q", text)
+	text := fmt.Sprint(b.eval("document.getElementById('words').textContent"))
+	for _, want := range []string{"A strong action. " + evil, "பந்துவீச்சு", "Box " + evil, "Step off. Land firm.", "2 sets of 6", "Warm up first. " + evil, "no medical advice"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("words %q, without %q", text, want)
+		}
 	}
 	if wide := b.eval("document.documentElement.scrollWidth <= 390 && innerWidth <= 390"); wide != true {
 		t.Error("the page is wider than the phone")

@@ -126,15 +126,20 @@ async function report(path) {
   $('pictures').replaceChildren(...data.pictures.map((p) => {
     const figure = document.createElement('figure'), whole = document.createElement('a'), words = document.createElement('figcaption');
     const clip = clips.find((c) => c.index === p.clip), phase = clip && (clip.phases || []).find((f) => f.name === p.phase);
-    words.textContent = sentence(p.phase.replaceAll('_', ' ')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase ? ' · ' + phase.time_s.toFixed(2) + ' s' : '');
+    words.textContent = sentence(p.phase.replace('_contact', ' contact').replaceAll('_', '-')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase ? ' · ' + phase.time_s.toFixed(2) + ' s' : '');
     whole.href = p.url; whole.target = '_blank'; whole.rel = 'noreferrer';
     whole.append(picture(p.url, words.textContent, phase && phase.limbs, clip && clip.width)); figure.append(whole, words);
     return figure;
   }));
   show('legend', clips.some((c) => (c.phases || []).some((f) => f.limbs && f.limbs.length)));
   const words = (tag, text) => { const e = document.createElement(tag); e.textContent = text || ''; return e; };
+  const advice = doc.coaching;
   $('words').replaceChildren(words('p', doc.findings.summary),
     ...doc.findings.items.flatMap((f) => [words('h3', f.title), words('p', f.detail)]),
+    ...(advice ? [words('h2', 'What to work on'), words('p', advice.summary),
+      ...advice.drills.flatMap((d) => [words('h3', d.title), words('p', d.purpose), words('p', d.steps.join(' ')), words('p', d.dose)]),
+      words('p', advice.safety)] : []),
+    ...(doc.limits || []).map((l) => words('p', l)),
     words('small', doc.findings.author.written_by || 'Written by ' + doc.findings.author.provider));
   show('report', true);
 }
