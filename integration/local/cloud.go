@@ -170,8 +170,11 @@ func (c *Cloud) state(name string) string {
 
 // data starts what holds data and creates what shared/names declares.
 func (c *Cloud) data(ctx context.Context) error {
-	db, err := dynoxide.Start(ctx, dynoxide.Config{Path: c.cfg.dynoxide(), File: c.state("dynamodb.sqlite"),
-		Log: filepath.Join(c.cfg.Logs, "dynoxide.log")})
+	file, log := c.state("dynamodb.sqlite"), filepath.Join(c.cfg.Logs, "dynoxide.log")
+	db, err := dynoxide.Start(ctx, dynoxide.Config{Path: c.cfg.dynoxide(), File: file, Log: log})
+	if err != nil && file != "" {
+		return fmt.Errorf("%w; %s says why (if %s is damaged, `make clean` forgets all state)", err, log, file)
+	}
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ func main() {
 // up runs the cloud until ctx ends.
 func up(ctx context.Context, cfg local.Config) (err error) {
 	c, err := local.Start(ctx, cfg)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; to use free ports: make up ARGS='-addr 127.0.0.1:0 -api 127.0.0.1:0'", err)
+	}
 	if err != nil {
 		return err
 	}
