@@ -34,7 +34,7 @@ func TestSameSeedSameLog(t *testing.T) {
 		}
 		had[fmt.Sprint(r.OfOne, " executions")] = true
 	}
-	t.Logf("seeds %v, each played twice: %.8x", seeds, all.Sum(nil))
+	t.Logf("%d seeds from %d on, each played twice: %.8x", len(seeds), *seed, all.Sum(nil))
 	if *seed != 1 || *twice < 25 {
 		return
 	}
