@@ -5,8 +5,9 @@
 // Every step removes what is there, so that doing it again finds less and an
 // interrupted deletion goes on from the beginning. It stops when its time runs
 // out, and is done when a pass finds nothing, no sooner than names.ErasureSettle
-// after the request: until then a function or worker that was at work on an
-// analysis may still write, and an upload form may still be good.
+// after the request and after the last end that it wrote: until then a function or
+// worker that was at work on an analysis may still write, and an upload form may
+// still be good.
 package erase
 
 import (
@@ -145,7 +146,7 @@ func (d Deps) erase(ctx context.Context, listed erasure.Erasure) (done bool, err
 	if err := errors.Join(d.People.Forget(ctx, e.AthleteID), d.Ledger.DropEmpty(ctx, e.AthleteID)); err != nil {
 		return false, err
 	}
-	if listing > 0 || found+entries > 0 || d.now().Sub(e.RequestedAt) < names.ErasureSettle {
+	if listing > 0 || found+entries > 0 || !e.Settled(d.now()) {
 		return false, nil
 	}
 	if err := d.Erasures.Finish(ctx, e.ID); err != nil {
@@ -166,7 +167,7 @@ func (d Deps) purgeAll(ctx context.Context, e erasure.Erasure) (found int64, err
 		return n, err
 	}
 	found = n
-	settled := d.now().Sub(e.RequestedAt) >= names.ErasureSettle
+	settled := e.Settled(d.now())
 	for _, h := range held {
 		r, err := d.purge(ctx, h, e.Pseudonym, settled)
 		if err := errors.Join(d.Erasures.Count(ctx, e.ID, r), err); err != nil {
@@ -197,7 +198,7 @@ func (d Deps) endAll(ctx context.Context, e erasure.Erasure) (n int, err error) 
 			}
 			ended, err := d.end(ctx, row.AnalysisID)
 			if err == nil {
-				err = d.Erasures.Remember(ctx, e.ID, erasure.Held{ID: row.AnalysisID, Day: ended.Day()})
+				err = d.Erasures.Remember(ctx, e.ID, erasure.Held{ID: row.AnalysisID, Day: ended.Day()}, ended.EndedAt)
 			}
 			if err != nil {
 				return n, err

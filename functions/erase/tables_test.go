@@ -187,6 +187,7 @@ func TestEraseKilledAnywhere(t *testing.T) {
 	kills := 0
 	for n := 1; ; n++ {
 		ctx, dying := w.dying(1 + n%15)
+		w.now = w.now.Add(time.Minute)
 		_, err := erase.New(dying).Invoke(ctx, []byte(`{}`))
 		e, lookErr := w.deps.Erasures.Look(t.Context(), "ath-1")
 		if lookErr != nil {
@@ -225,8 +226,8 @@ func TestEraseTwiceAtOnce(t *testing.T) {
 	if _, err := w.deps.Erasures.Ask(t.Context(), "ath-1"); err != nil {
 		t.Fatal(err)
 	}
-	w.now = w.now.Add(names.ErasureSettle + time.Second)
-	for range 4 {
+	for range 6 {
+		w.now = w.now.Add(names.ErasureSettle + time.Second)
 		done := make(chan error, 3)
 		for range 3 {
 			go func() {

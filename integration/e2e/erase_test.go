@@ -173,7 +173,7 @@ func TestErasureEndToEnd(t *testing.T) {
 	w.upload(reserved, clip)
 	// Nobody waits for hours in a test: the request is made to be as old.
 	old := stamp.Value(time.Now().Add(-names.ErasureSettle - time.Minute))
-	if _, err := w.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &names.Erasures.Name, UpdateExpression: aws.String("SET requested_at = :old"),
+	if _, err := w.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &names.Erasures.Name, UpdateExpression: aws.String("SET requested_at = :old REMOVE last_end"),
 		Key:                       map[string]ddb.AttributeValue{"erasure": &ddb.AttributeValueMemberS{Value: e.ID}},
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":old": old}}); err != nil {
 		t.Fatal(err)

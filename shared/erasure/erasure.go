@@ -52,6 +52,7 @@ type Erasure struct {
 	AthleteID   string    `dynamodbav:"athlete_id,omitempty"`             // while open
 	Pseudonym   string    `dynamodbav:"pseudonym,omitempty"`              // while open
 	AnalysisIDs []string  `dynamodbav:"analysis_ids,stringset,omitempty"` // while open: "id@day of its end"; whose rows are gone, and objects may yet come
+	LastEnd     time.Time `dynamodbav:"last_end,omitempty"`               // while open: of what the deletion found open and ended
 	RequestedAt time.Time `dynamodbav:"requested_at"`
 	FinishedAt  time.Time `dynamodbav:"finished_at,omitempty"`
 	Removed
@@ -170,6 +171,17 @@ func (s Store) Count(ctx context.Context, id string, r Removed) error {
 		":a": number(r.Analyses), ":o": number(r.Objects), ":r": number(r.Rows), ":e": number(r.Entries)})
 }
 
+// Settled reports whether nobody can be at work on the athlete's analyses any more,
+// nor an upload be on its way: long enough ago the last of them ended and the deletion
+// was asked for.
+func (e Erasure) Settled(now time.Time) bool {
+	since := e.RequestedAt
+	if e.LastEnd.After(since) {
+		since = e.LastEnd
+	}
+	return now.Sub(since) >= names.ErasureSettle
+}
+
 // Held is an analysis whose traces are to be removed.
 type Held struct {
 	ID  string
@@ -190,9 +202,16 @@ func (e Erasure) Held() []Held {
 	return out
 }
 
-// Remember notes an analysis of the athlete's, which has ended, before its row
-// is removed.
-func (s Store) Remember(ctx context.Context, id string, h Held) error {
+// Remember notes an analysis of the athlete's, which ended then (zero: nobody
+// knows), before its row is removed.
+func (s Store) Remember(ctx context.Context, id string, h Held, ended time.Time) error {
+	if !ended.IsZero() {
+		err := s.update(ctx, id, "SET last_end = :at", "#s = :open AND (attribute_not_exists(last_end) OR last_end < :at)", map[string]string{"#s": "state"},
+			map[string]ddb.AttributeValue{":at": stamp.Value(ended), ":open": text(string(Open))})
+		if err != nil && awserr.KindOf(err) != awserr.Condition { // another one ended later
+			return err
+		}
+	}
 	return s.update(ctx, id, "ADD analysis_ids :one", "#s = :open", map[string]string{"#s": "state"}, map[string]ddb.AttributeValue{
 		":one": &ddb.AttributeValueMemberSS{Value: []string{h.ID + "@" + h.Day}}, ":open": text(string(Open))})
 }
@@ -215,7 +234,7 @@ func (s Store) Clear(ctx context.Context, e Erasure, h Held) error {
 // Finish ends an open erasure: from now on its row is the proof. Finished again
 // it stays as it is.
 func (s Store) Finish(ctx context.Context, id string) error {
-	set := "SET #s = :done, finished_at = :now REMOVE #o, athlete_id, pseudonym, analysis_ids"
+	set := "SET #s = :done, finished_at = :now REMOVE #o, athlete_id, pseudonym, analysis_ids, last_end"
 	err := s.update(ctx, id, set, "#s = :open", map[string]string{"#s": "state", "#o": "open"}, map[string]ddb.AttributeValue{
 		":done": text(string(Done)), ":open": text(string(Open)), ":now": stamp.Value(s.now())})
 	if awserr.KindOf(err) == awserr.Condition {

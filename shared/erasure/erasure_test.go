@@ -62,7 +62,7 @@ func TestHeldIsRememberedAndCleared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, h := range []erasure.Held{{ID: "an-a"}, {ID: "an-b", Day: "2026-01-02"}, {ID: "an-a", Day: "2026-01-03"}, {ID: "an-b", Day: "2026-01-02"}} {
-		if err := s.Remember(t.Context(), e.ID, h); err != nil {
+		if err := s.Remember(t.Context(), e.ID, h, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestProof(t *testing.T) {
 	if strings.Contains(proof.ID, "ath-1") {
 		t.Error("the key names the athlete")
 	}
-	if err := s.Remember(t.Context(), e.ID, erasure.Held{ID: "an-late"}); awserr.KindOf(err) != awserr.Condition {
+	if err := s.Remember(t.Context(), e.ID, erasure.Held{ID: "an-late"}, time.Time{}); awserr.KindOf(err) != awserr.Condition {
 		t.Errorf("remembered after the end: %v", err)
 	}
 	if open, err := s.ListOpen(t.Context()); err != nil || len(open) != 0 {

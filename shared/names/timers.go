@@ -29,10 +29,10 @@ const (
 	WorkerURLLifetime = 3 * time.Hour
 )
 
-// ErasureSettle is how long after a deletion was asked for it may be called
-// done at the earliest: by then no function that was at work on an analysis of
-// the athlete's writes any more, and an upload begun with the last form in its
-// last second has ended, at SlowUpload bytes a second.
+// ErasureSettle is how long after a deletion was asked for, and after the last end
+// that it wrote, it may be called done at the earliest: by then no function that
+// was at work on an analysis of the athlete's writes any more, and an upload begun
+// with the last form in its last second has ended, at SlowUpload bytes a second.
 const (
 	ErasureSettle = 150 * time.Minute
 	SlowUpload    = 125_000
