@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,7 +19,8 @@ type object struct {
 }
 
 // bucket is a versioned bucket in memory: PutObject, GetObject with versionId and
-// Range, HeadObject. Path-style addresses, one bucket.
+// Range, HeadObject, DeleteObject of a version, ListObjectVersions in one page.
+// Path-style addresses, one bucket.
 type bucket struct {
 	objects map[string][]object
 	seq     int
@@ -36,7 +39,14 @@ func (s *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o := s.put(key, body)
 		w.Header().Set("X-Amz-Version-Id", o.version)
 		w.Header().Set("ETag", etag(o.body))
+	case http.MethodDelete:
+		s.remove(key, r.URL.Query().Get("versionId"))
+		w.WriteHeader(http.StatusNoContent)
 	case http.MethodGet, http.MethodHead:
+		if key == "" && r.URL.Query().Has("versions") {
+			s.list(w, r.URL.Query().Get("prefix"))
+			return
+		}
 		o, ok := s.get(key, r.URL.Query().Get("versionId"))
 		if !ok {
 			w.Header().Set("Content-Type", "application/xml")
@@ -66,6 +76,34 @@ func (s *bucket) get(key, version string) (object, bool) {
 	}
 	return object{}, false
 }
+
+// remove deletes one version for good.
+func (s *bucket) remove(key, version string) {
+	vs := slices.DeleteFunc(s.objects[key], func(o object) bool { return o.version == version })
+	if s.objects[key] = vs; len(vs) == 0 {
+		delete(s.objects, key)
+	}
+}
+
+// keys lists the objects under a prefix, in order.
+func (s *bucket) keys(prefix string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.objects)), func(k string) bool { return !strings.HasPrefix(k, prefix) })
+}
+
+// list answers with every version under a prefix.
+func (s *bucket) list(w http.ResponseWriter, prefix string) {
+	w.Header().Set("Content-Type", "application/xml")
+	fmt.Fprint(w, `<ListVersionsResult><IsTruncated>false</IsTruncated>`)
+	for _, k := range s.keys(prefix) { // our own keys: nothing in them is to be escaped
+		for _, o := range s.objects[k] {
+			fmt.Fprintf(w, `<Version><Key>%s</Key><VersionId>%s</VersionId></Version>`, k, o.version)
+		}
+	}
+	fmt.Fprint(w, `</ListVersionsResult>`)
+}
+
+// Keys lists the objects of this world under a prefix.
+func (c *Cloud) Keys(prefix string) []string { return c.objects.keys(prefix) }
 
 func serve(w http.ResponseWriter, r *http.Request, o object) {
 	w.Header().Set("X-Amz-Version-Id", o.version)
