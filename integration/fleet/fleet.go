@@ -10,6 +10,15 @@ import (
 // EnvDiary names the file in which all workers note what they do.
 const EnvDiary = "FLEET_DIARY"
 
+// EnvOff switches one guard of the workers off, for the test to be seen to fail.
+const EnvOff = "FLEET_OFF"
+
+// Guards that EnvOff knows.
+const (
+	OffSlots = "slots" // each road has slots of its own
+	OffFence = "fence" // an owner's writes do not ask whether the job is still its own
+)
+
 // A job of the test, and timers related as those of shared/names are: keeper <=
 // lease/3, lease + skew <= visibility, visibility + a new worker < heartbeat.
 const (

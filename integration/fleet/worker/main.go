@@ -66,7 +66,13 @@ func run() error {
 		return err
 	}
 	slog.Info("listening", "address", ln.Addr().String())
-	go w.Serve(ln)
+	posted := w
+	if os.Getenv(fleet.EnvOff) == fleet.OffSlots {
+		if posted, err = poseworker.New(d); err != nil {
+			return err
+		}
+	}
+	go posted.Serve(ln)
 	return w.Run(ctx)
 }
 
@@ -77,7 +83,11 @@ func deps(ctx context.Context) (poseworker.Deps, error) {
 	}
 	env := os.Getenv
 	db := dynamodb.NewFromConfig(cfg)
-	jobs := &posejob.Store{DB: db, Table: env(names.PoseJobs.Env), Analyses: env(names.Analyses.Env),
+	var rows posejob.DB = db
+	if env(fleet.EnvOff) == fleet.OffFence {
+		rows = unfenced{db}
+	}
+	jobs := &posejob.Store{DB: rows, Table: env(names.PoseJobs.Env), Analyses: env(names.Analyses.Env),
 		Lease: fleet.Lease, Skew: fleet.Skew, Retry: retry.Policy{Tries: 5, Base: 50 * time.Millisecond}}
 	objects := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	queue, tokens := sqs.NewFromConfig(cfg), tasktoken.Answerer{API: sfn.NewFromConfig(cfg)}
