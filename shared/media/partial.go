@@ -42,14 +42,13 @@ func (f Frame) Fill(r image.Rectangle) {
 }
 
 // partly reports whether frames of the size wanted can be read without a decoder and
-// turned to RGB here, as swscale would turn them: kept at that size, 8 bits, 4:2:0,
-// and so wide that swscale goes through its rows in whole steps.
+// turned to RGB here, as swscale would turn them: kept at that size, of 8 bits, 4:2:0.
 func (k *kept) partly(info Info, opt Options) bool {
 	w, h := info.FitSide(opt.MaxSide)
 	if info.Turn.sideways() {
 		w, h = h, w
 	}
-	return opt.Partial && k.complete() && k.plain(info) && w == k.width && h == k.height && w%16 == 0 && h%2 == 0
+	return opt.Partial && k.complete() && k.plain(info) && w == k.width && h == k.height
 }
 
 // parts gives frames first to last, exclusive, as they were kept.
