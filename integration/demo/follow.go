@@ -41,12 +41,13 @@ func (j *job) follow(ctx context.Context, uploaded time.Duration) (view, error) 
 
 // rows is the board: one row a stage.
 func (j *job) rows(ctx context.Context, v view, uploaded time.Duration) []Row {
+	since := time.Since(j.started) - uploaded
 	if j.Cloud == nil {
-		return rowsOfStatus(v, uploaded)
+		return rowsOfStatus(v, uploaded, since)
 	}
 	t, err := j.Cloud.timeline(ctx, v.AnalysisID, v.Attempt)
 	if err != nil { // the board is a comfort; the status decides
-		return rowsOfStatus(v, uploaded)
+		return rowsOfStatus(v, uploaded, since)
 	}
 	return rowsOfTimeline(v, t, uploaded, time.Now())
 }

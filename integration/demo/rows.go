@@ -72,16 +72,17 @@ func rowsOfTimeline(v view, t Timeline, uploaded time.Duration, now time.Time) [
 	return rows
 }
 
-// rowsOfStatus makes it from the status route alone, as an app does.
-func rowsOfStatus(v view, uploaded time.Duration) []Row {
+// rowsOfStatus makes it from the status route alone, as an app does. It cannot
+// tell stages' times: what goes on shows the time since the upload.
+func rowsOfStatus(v view, uploaded, since time.Duration) []Row {
 	rows := []Row{{Name: StageUpload, State: done, Took: uploaded}}
 	switch s := analysis.Status(v.Status); {
 	case s.Ended():
-		rows = append(rows, Row{Name: v.Status, State: done})
+		rows = append(rows, Row{Name: v.Status, State: done, Took: since})
 	case v.Stage != "":
-		rows = append(rows, Row{Name: v.Stage, State: running, Measured: v.Progress != nil, Fraction: v.fraction()})
+		rows = append(rows, Row{Name: v.Stage, State: running, Measured: v.Progress != nil, Fraction: v.fraction(), Took: since})
 	default:
-		rows = append(rows, Row{Name: v.Status, State: running, Measured: v.Progress != nil, Fraction: v.fraction()})
+		rows = append(rows, Row{Name: v.Status, State: running, Measured: v.Progress != nil, Fraction: v.fraction(), Took: since})
 	}
 	return rows
 }

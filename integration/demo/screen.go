@@ -23,11 +23,14 @@ type Screen struct {
 	now  func() time.Time
 }
 
-// NewScreen looks at where f leads.
-func NewScreen(f *os.File) *Screen {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	tty := err == nil && os.Getenv("TERM") != "dumb"
-	return &Screen{w: f, tty: tty, style: style(tty && os.Getenv("NO_COLOR") == ""), told: map[string]bool{}, said: time.Now(), now: time.Now}
+// NewScreen looks at where w leads.
+func NewScreen(w io.Writer) *Screen {
+	tty := false
+	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" {
+		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+		tty = err == nil
+	}
+	return &Screen{w: w, tty: tty, style: style(tty && os.Getenv("NO_COLOR") == ""), told: map[string]bool{}, said: time.Now(), now: time.Now}
 }
 
 // Paints reports whether the screen shows colours.

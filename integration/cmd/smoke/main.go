@@ -1,6 +1,7 @@
 // Command smoke runs the main job against a deployment: it submits a clip as an
-// app does, waits for the end and says what came of it. The last line of its
-// output is one JSON object.
+// app does, shows how far it is, and says what came of it. Its output is one JSON
+// object, in which what an athlete's token cannot see is empty: notices, model
+// calls, cost, time by stage. The rest is for people and goes to standard error.
 //
 // The access token is read from the environment variable TOKEN, so that it is in
 // no list of processes. Its athlete needs one credit, which is spent.
@@ -60,12 +61,14 @@ func run(ctx context.Context, args []string, token string, out, problems io.Writ
 	}
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
+	screen := demo.NewScreen(problems)
 	sum, err := demo.Run(ctx, demo.Config{
 		API:     *api,
 		Athlete: func(string) demo.Token { return func(context.Context) (string, error) { return token, nil } },
-		Clip:    *clip, Key: *key, Dir: *state, Poll: 2 * time.Second,
+		Clip:    *clip, Key: *key, Dir: *state, Poll: 2 * time.Second, Screen: screen,
 	})
 	if sum.AnalysisID != "" {
+		sum.Print(problems, screen.Paints())
 		if e := json.NewEncoder(out).Encode(sum); e != nil {
 			return say(1, e)
 		}

@@ -71,6 +71,11 @@ func TestSmoke(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != 0 || sum.Status != "ready" {
 		t.Errorf("exit %d, %v: %s %s", code, err, out.String(), problems.String())
 	}
+	for _, want := range []string{"✓ upload", "● ", "Ready in ", "report.pdf", "Ledger  balance 0"} {
+		if !strings.Contains(problems.String(), want) {
+			t.Errorf("people are told nothing of %q: %s", want, problems.String())
+		}
+	}
 }
 
 func grant(t *testing.T, api, token string) {
