@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,9 +24,16 @@ import (
 // a random point costs. BENCH_CLIP chooses one other clip, BENCH_MODELS the models;
 // either leaves the rest of the table out. BENCH_FFMPEG names the folder of the ffmpeg
 // and ffprobe that decode; without it they are those of the built image (make image),
-// which are the ones deployed, or else the system's.
+// which are the ones deployed, or else the system's. BENCH_TIMES is how often a pass and
+// its parts are measured, for the least of each; 3 without it.
 func BenchmarkPose(b *testing.B) {
-	decoders := chooseDecoders(b)
+	decoders, times := chooseDecoders(b), 3
+	if n := os.Getenv("BENCH_TIMES"); n != "" {
+		var err error
+		if times, err = strconv.Atoi(n); err != nil || times < 1 {
+			b.Fatalf("BENCH_TIMES: %q is no number above 0", n)
+		}
+	}
 	sample, models, chosen := bowler, []string{"lite", "full", "heavy"}, false
 	if m := os.Getenv("BENCH_MODELS"); m != "" {
 		models, chosen = strings.Split(m, ","), true
@@ -38,7 +46,7 @@ func BenchmarkPose(b *testing.B) {
 	}
 	for _, model := range models {
 		for _, cores := range []int{1, 2} {
-			measure(b, "pose_pass", row{Clip: sample, Model: model, Cores: cores, Decoders: decoders})
+			measure(b, "pose_pass", row{Clip: sample, Model: model, Cores: cores, Times: times, Decoders: decoders})
 		}
 	}
 	if chosen {
@@ -50,7 +58,7 @@ func BenchmarkPose(b *testing.B) {
 	}
 	for _, clip := range footage {
 		for _, model := range []string{"lite", "full"} {
-			measure(b, "pose_pass", row{Clip: clip, Model: model, Cores: 2, Decoders: decoders})
+			measure(b, "pose_pass", row{Clip: clip, Model: model, Cores: 2, Times: times, Decoders: decoders})
 		}
 	}
 	b.Run("kill", func(b *testing.B) { kills(b, decoders) })

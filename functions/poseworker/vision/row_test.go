@@ -2,27 +2,20 @@ package vision_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"fastbowlinglab/functions/internal/posetest"
-	"fastbowlinglab/functions/poseworker"
 	"fastbowlinglab/functions/poseworker/vision"
-	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/media"
-	"fastbowlinglab/shared/motion"
-	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
 )
 
@@ -36,6 +29,7 @@ type row struct {
 	Clip  string
 	Model string
 	Cores int
+	Times int  // how often it is measured, 0 for once
 	Alone bool // only the pass, for its memory: not decoding alone and models alone
 
 	Decoders string // folder of the ffmpeg and ffprobe that are run, "" for the system's
@@ -117,13 +111,56 @@ func TestRow(t *testing.T) {
 }
 
 // pass measures a whole pass of the worker on the clip, from the message to its
-// deletion, and beside it what it cannot do without.
+// deletion, and beside it what it cannot do without: one after the other, and so for
+// Times times. Of each figure the least is kept, what other work on the machine
+// disturbed the least.
 func (r row) pass(t *testing.T) map[string]any {
 	if got := runtime.NumCPU(); got > r.Cores {
 		t.Fatalf("%d cores, want %d", got, r.Cores)
 	}
 	v := real(t, r.Model)
 	s := serve(t, r.Clip)
+	var line map[string]any
+	var wall, spent, decode, models float64
+	least := func(of *float64, by float64) bool {
+		if *of == 0 || by < *of {
+			*of = by
+			return true
+		}
+		return false
+	}
+	for range max(1, r.Times) {
+		landmarks, detections := v.Tracker.Runs()
+		one, took, cpus := r.once(t, v, s)
+		if least(&wall, took) {
+			line = one
+		}
+		least(&spent, cpus)
+		if r.Alone {
+			continue
+		}
+		landmarks, detections = since(v, landmarks, detections)
+		line["landmark_runs"], line["detector_runs"] = landmarks, detections
+		least(&decode, decodeAlone(t, r.Clip, v.Tracker.Side()))
+		least(&models, r.modelsAlone(t, v, landmarks, detections))
+	}
+	if !r.Alone {
+		bound := (decode + models) / float64(r.Cores)
+		line["times"], line["cpu_s"] = max(1, r.Times), round(spent)
+		line["decode_alone_cpu_s"], line["models_alone_cpu_s"], line["bound_s"] = round(decode), round(models), round(bound)
+		line["wall_over_bound"], line["cpu_over_bound"] = round(wall/bound), round(spent/(decode+models))
+	}
+	return line
+}
+
+// since is how often the models ran since they had run so often.
+func since(v seer, landmarks, detections int) (int, int) {
+	l, d := v.Tracker.Runs()
+	return l - landmarks, d - detections
+}
+
+// once is one pass: its line, its seconds by the clock and of processor time.
+func (r row) once(t *testing.T, v seer, s storage) (line map[string]any, wall, spent float64) {
 	w := posetest.New(t, 1)
 	n := count(w)
 	w.Dispatch(w.Run)
@@ -138,7 +175,7 @@ func (r row) pass(t *testing.T) map[string]any {
 	case <-time.After(15 * time.Minute):
 		t.Fatal("the pass does not end")
 	}
-	wall := time.Since(begun).Seconds()
+	wall = time.Since(begun).Seconds()
 	models1, _ := v.Tracker.Inference()
 	self, kids = cpu(syscall.RUSAGE_SELF)-self, cpu(syscall.RUSAGE_CHILDREN)-kids
 	leave()
@@ -146,33 +183,24 @@ func (r row) pass(t *testing.T) map[string]any {
 	if j.State != posejob.Done {
 		t.Fatalf("job %s: %+v", j.State, j.Failure)
 	}
-	line := map[string]any{"clip": filepath.Base(r.Clip), "model": r.Model, "cores": r.Cores, "ffmpeg": decodersName(r.Decoders), "verdict": j.Result.Verdict, "frames": watch.frames,
+	line = map[string]any{"clip": filepath.Base(r.Clip), "model": r.Model, "cores": r.Cores, "ffmpeg": decodersName(r.Decoders), "verdict": j.Result.Verdict, "frames": watch.frames,
 		"tracked": watch.tracked, "side_px": v.Tracker.Side(), "wall_s": round(wall), "worker_cpu_s": round(self), "ffmpeg_cpu_s": round(kids),
 		"models_cpu_s": round((models1 - models0).Seconds()), "first_picture_s": round(watch.first.Sub(begun).Seconds()),
 		"frames_per_s": round(float64(watch.frames) / wall), "chunks": len(j.Checkpoints), "requests": n.n}
-	if !r.Alone {
-		r.beside(t, v, line, wall, self+kids)
-	}
-	return line
+	return line, wall, self + kids
 }
 
-// beside measures one decoding of the clip at the size that the pass used, with one
-// reader who does nothing, and as many readings of regions by the models as the pass
-// made, of an empty picture and on as many threads. A reading is the sampling of the
-// region to the model's input and the model's run. Their processor seconds over the
-// cores are the least that a pass of this design could take.
-func (r row) beside(t *testing.T, v seer, line map[string]any, wall, spent float64) {
-	landmarks, detections := v.Tracker.Runs()
-	decode := (decodeAlone(t, r.Clip, v.Tracker.Side()) + decodeAlone(t, r.Clip, v.Tracker.Side())) / 2
+// modelsAlone is as many readings of regions by the models as the pass made, of an
+// empty picture and on as many threads. A reading is the sampling of the region to the
+// model's input and the model's run. Its processor seconds and those of one decoding
+// of the clip at the size that the pass used, with one reader who does nothing, over
+// the cores, are the least that a pass of this design could take.
+func (r row) modelsAlone(t *testing.T, v seer, landmarks, detections int) float64 {
 	before := cpu(syscall.RUSAGE_SELF)
 	if err := v.Tracker.Exercise(v.Tracker.Side(), v.Tracker.Side()*9/16, landmarks, detections); err != nil {
 		t.Fatal(err)
 	}
-	models := cpu(syscall.RUSAGE_SELF) - before
-	bound := (decode + models) / float64(r.Cores)
-	line["decode_alone_cpu_s"], line["models_alone_cpu_s"], line["bound_s"] = round(decode), round(models), round(bound)
-	line["wall_over_bound"], line["cpu_over_bound"] = round(wall/bound), round(spent/(decode+models))
-	line["landmark_runs"], line["detector_runs"] = landmarks, detections
+	return cpu(syscall.RUSAGE_SELF) - before
 }
 
 func decodeAlone(t *testing.T, clip string, side int) float64 {
@@ -185,88 +213,4 @@ func decodeAlone(t *testing.T, clip string, side int) float64 {
 		t.Fatal(err)
 	}
 	return cpu(syscall.RUSAGE_SELF) + cpu(syscall.RUSAGE_CHILDREN) - before
-}
-
-// watched is a Vision that notes when its first picture was taken and what came.
-type watched struct {
-	poseworker.Vision
-	once            sync.Once
-	first           time.Time
-	frames, tracked int
-}
-
-func (v *watched) Track(ctx context.Context, src string, info media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error {
-	pulse := media.PulseOf(ctx)
-	ctx = media.WithPulse(ctx, func() {
-		v.once.Do(func() { v.first = time.Now() })
-		pulse()
-	})
-	return v.Vision.Track(ctx, src, info, after, emit)
-}
-
-func (v *watched) Analyse(clip int, track pose.Track, info media.Info) motion.Clip {
-	v.frames = len(track.Frames)
-	for _, f := range track.Frames {
-		if len(f.Points) > 0 {
-			v.tracked++
-		}
-	}
-	return v.Vision.Analyse(clip, track, info)
-}
-
-type requests struct {
-	mu      sync.Mutex
-	n       map[string]int
-	deleted chan struct{}
-	once    sync.Once
-}
-
-func (r *requests) add(op string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n[op]++
-	if op == "DeleteMessage" {
-		r.once.Do(func() { close(r.deleted) })
-	}
-	return nil
-}
-
-// count counts the requests of a world from here on, but for what the test asks.
-func count(w *posetest.World) *requests {
-	r := &requests{n: map[string]int{}, deleted: make(chan struct{})}
-	w.Queue.Fail(r.add)
-	w.Tokens.Fail(r.add)
-	w.Objects.Fail(func(op, _ string) error { return r.add(op) })
-	w.DB = w.Server.Faulty(&dynamotest.Faults{Next: func(op string) dynamotest.Fault { _ = r.add(op); return dynamotest.OK }})
-	watch := w.Jobs
-	w.Jobs = w.Store(w.DB)
-	w.Watch = watch
-	return r
-}
-
-func cpu(who int) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(who, &u); err != nil {
-		panic(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
-// startWorker runs a worker in w; the function that it gives ends it.
-func startWorker(t testing.TB, w *posetest.World, v poseworker.Vision, s storage) (leave func()) {
-	wk, err := poseworker.New(poseworker.Deps{Jobs: w.Jobs, Rows: w.DB, Queue: w.Queue, QueueURL: posetest.QueueURL,
-		Objects: w.Objects, Bucket: "b", Sign: s, Tokens: w.Answerer(), Vision: v, Passes: 1, Retry: posetest.Quick,
-		Keeper: poseworker.Lifeline{Jobs: w.Jobs, Queue: w.Queue, Tokens: w.Answerer()}, Timers: poseworker.Timers{Poll: time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, term := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- wk.Run(ctx) }()
-	return func() {
-		term()
-		if err := <-done; err != nil {
-			t.Fatal(errors.Join(errors.New("the worker"), err))
-		}
-	}
 }
