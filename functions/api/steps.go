@@ -38,7 +38,9 @@ func (d Deps) confirm(ctx context.Context, r request) (answer, error) {
 		}
 	}
 	if row.QueuedAt.IsZero() {
-		return answer{}, d.expired(ctx, row)
+		if err := d.expired(ctx, row); err != nil {
+			return answer{}, err
+		}
 	}
 	if row.Status == analysis.Queued {
 		if _, err := analysis.Start(ctx, d.Steps, d.MachineARN, row.AnalysisID, row.Attempt); err != nil {
@@ -49,11 +51,12 @@ func (d Deps) confirm(ctx context.Context, r request) (answer, error) {
 }
 
 // expired says why an analysis cannot be confirmed any more. One that is past its
-// deadline has its end from now on, whether or not the reconciler has come by.
+// deadline has its end from now on, whether or not the reconciler has come by. It is
+// nil where another confirm, by a clock behind ours, was in time.
 func (d Deps) expired(ctx context.Context, row analysis.Row) error {
 	if row.Status == analysis.Reserved {
 		res, err := d.Ends.Expire(ctx, row.AnalysisID, "confirm#"+row.AthleteID)
-		if err != nil {
+		if err != nil || !res.Status.Ended() {
 			return err
 		}
 		row.Status, row.Reason = res.Status, string(res.Reason)
