@@ -142,7 +142,7 @@ BENCHES = $(shell grep -rl --include='*_test.go' '^func Benchmark' functions sha
 
 bench: setup ## the figures of the performance pages, one JSON line each; a failure is shown and is the exit status
 	@mkdir -p $(STATE)
-	@go test -run '^$$' -bench . -benchtime 1x -timeout 20m $(BENCHES) 2>&1 | tee $(STATE)/bench.log | awk '/^(\{|FAIL|--- FAIL|panic)/ { print; fflush() }' || { code=$$?; tail -n 60 $(STATE)/bench.log; exit $$code; }
+	@go test -run '^$$' -bench . -benchtime 1x -timeout 60m $(BENCHES) 2>&1 | tee $(STATE)/bench.log | awk '/^(\{|FAIL|--- FAIL|panic)/ { print; fflush() }' || { code=$$?; tail -n 60 $(STATE)/bench.log; exit $$code; }
 
 clean: ## forget the embedded cloud's state and everything built
 	@rm -rf $(STATE)
