@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"fastbowlinglab/shared/retry"
 )
 
 // Token gives a bearer token that is good now.
@@ -81,7 +83,7 @@ func (c *client) do(ctx context.Context, q call, out any) error {
 		if err == nil || !again || try == c.tries {
 			return err
 		}
-		if pause(ctx, time.Duration(float64(c.wait<<(try-1))*(0.5+rand.Float64()/2))) != nil {
+		if retry.Sleep(ctx, time.Duration(float64(c.wait<<(try-1))*(0.5+rand.Float64()/2))) != nil {
 			return err
 		}
 	}
@@ -126,16 +128,4 @@ func (c *client) once(ctx context.Context, q call, what string, body []byte, out
 		return false, fmt.Errorf("%s: the answer is no JSON of the expected kind: %w", what, err)
 	}
 	return false, nil
-}
-
-// pause waits; it returns ctx's error when that ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

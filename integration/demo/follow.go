@@ -12,6 +12,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/outbox"
+	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/usage"
 )
 
@@ -33,7 +34,7 @@ func (j *job) follow(ctx context.Context, uploaded time.Duration) (view, error) 
 		if analysis.Status(v.Status).Ended() {
 			return v, nil
 		}
-		if pause(ctx, j.Poll) != nil {
+		if retry.Sleep(ctx, j.Poll) != nil {
 			return v, fmt.Errorf("%w: it is %s", ErrStillOpen, v.Status)
 		}
 	}
@@ -136,7 +137,7 @@ func (j *job) notices(ctx context.Context) error {
 		if !open || time.Now().After(limit) {
 			return nil
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}

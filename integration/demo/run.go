@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/retry"
 )
 
 // Config says what to run, and against what.
@@ -219,7 +220,7 @@ func (c *client) download(ctx context.Context, url, path string) error {
 			return writeFile(path, b)
 		}
 		err = fmt.Errorf("download of %s: %w", name, withoutURL(err))
-		if !again || try == c.tries || pause(ctx, c.wait<<(try-1)) != nil {
+		if !again || try == c.tries || retry.Sleep(ctx, c.wait<<(try-1)) != nil {
 			return err
 		}
 	}

@@ -166,11 +166,12 @@ func TestOtherEnds(t *testing.T) {
 func TestNoEndInTime(t *testing.T) {
 	b := newBackend(t)
 	b.looks = 1 << 30
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	b.third = cancel // the time is up while it is followed, on a machine of any speed
 	cfg := b.config(clipFile(t, "bowler.mp4", "frames"))
 	s, err := Run(ctx, cfg)
-	if !errors.Is(err, ErrStillOpen) || s.Status != "analysing" || s.AnalysisID == "" || s.Seconds < 0.1 {
+	if !errors.Is(err, ErrStillOpen) || s.Status != "analysing" || s.AnalysisID == "" || s.Seconds <= 0 {
 		t.Errorf("%s after %.1f s, %v", s.Status, s.Seconds, err)
 	}
 	b.mu.Lock()

@@ -11,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"fastbowlinglab/shared/retry"
 )
 
 // sendClip posts a clip to storage. The same key may be posted again, so a lost
@@ -21,7 +23,7 @@ func (c *client) sendClip(ctx context.Context, u upload, clip Clip, sent func(in
 		if err == nil || !again || try == c.tries {
 			return err
 		}
-		if pause(ctx, c.wait<<(try-1)) != nil {
+		if retry.Sleep(ctx, c.wait<<(try-1)) != nil {
 			return err
 		}
 	}
