@@ -10,6 +10,7 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/reason"
+	"fastbowlinglab/shared/retry"
 )
 
 // surely is the confidence from which on a rejection counts. A doubtful one is
@@ -93,12 +94,5 @@ func wait(ctx context.Context, d time.Duration) bool {
 	if until, ok := ctx.Deadline(); ok && time.Until(until) <= d {
 		return false
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return retry.Sleep(ctx, d) == nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"fastbowlinglab/integration/virtual"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/retry"
 )
 
 func TestMain(m *testing.M) {
@@ -27,12 +28,7 @@ func TestMain(m *testing.M) {
 
 // wait lets virtual time pass.
 func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	_ = retry.Sleep(ctx, d) // the test ends with ctx
 }
 
 // end is how an execution ended: its status, the name of its error, and what its

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"fastbowlinglab/integration/demo"
+	"fastbowlinglab/integration/demo/embedded"
 	"fastbowlinglab/integration/local"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
@@ -82,15 +83,7 @@ func (w *world) demo(clip, key string) demo.Summary {
 }
 
 func (w *world) config(clip, key string) demo.Config {
-	return demo.Config{
-		API: w.API,
-		Athlete: func(sub string) demo.Token {
-			return func(context.Context) (string, error) { return w.AthleteToken(sub, time.Hour) }
-		},
-		Operator: func(context.Context) (string, error) { return w.OperatorToken("operator", time.Hour) },
-		Cloud:    &demo.Cloud{AWS: w.AWS(), StateMachineARN: local.StateMachineARN},
-		Clip:     clip, Key: key, Dir: w.dir,
-	}
+	return embedded.Config(w.Cloud, clip, key, w.dir)
 }
 
 // row reads an analysis past the API.

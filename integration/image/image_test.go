@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
 
 	"fastbowlinglab/integration/demo"
+	"fastbowlinglab/integration/demo/embedded"
 	"fastbowlinglab/integration/local"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
@@ -134,15 +135,7 @@ func TestMainJobInImages(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	sum, err := demo.Run(ctx, demo.Config{
-		API: c.API,
-		Athlete: func(sub string) demo.Token {
-			return func(context.Context) (string, error) { return c.AthleteToken(sub, time.Hour) }
-		},
-		Operator: func(context.Context) (string, error) { return c.OperatorToken("operator", time.Hour) },
-		Cloud:    &demo.Cloud{AWS: c.AWS(), StateMachineARN: local.StateMachineARN},
-		Clip:     filepath.Join(root, "integration/samples/bowler.mp4"), Dir: t.TempDir(),
-	})
+	sum, err := demo.Run(ctx, embedded.Config(c, filepath.Join(root, "integration/samples/bowler.mp4"), "", t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"fastbowlinglab/shared/budget"
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/txn"
 )
 
@@ -110,7 +111,7 @@ func (w *work) run(ctx context.Context, s store, src *source, row func(context.C
 				if err := s.budget.Wait(ctx, "budget#source", limit, 1); err != nil {
 					return err
 				}
-			} else if !sleep(ctx, w.pace) {
+			} else if retry.Sleep(ctx, w.pace) != nil {
 				return ctx.Err()
 			}
 			if virtual.ProcOf(ctx).Dead() {
@@ -232,14 +233,3 @@ func key(k string) map[string]ddb.AttributeValue {
 }
 
 func text(s string) ddb.AttributeValue { return &ddb.AttributeValueMemberS{Value: s} }
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -10,6 +10,7 @@ import (
 
 	"fastbowlinglab/integration/apiclient"
 	"fastbowlinglab/integration/demo"
+	"fastbowlinglab/integration/demo/embedded"
 	"fastbowlinglab/integration/local"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
@@ -93,15 +94,7 @@ func (w *world) run(t *testing.T, clip string) demo.Summary {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	sum, err := demo.Run(ctx, demo.Config{
-		API: w.cloud.API,
-		Athlete: func(sub string) demo.Token {
-			return func(context.Context) (string, error) { return w.cloud.AthleteToken(sub, time.Hour) }
-		},
-		Operator: func(context.Context) (string, error) { return w.cloud.OperatorToken("operator", time.Hour) },
-		Cloud:    &demo.Cloud{AWS: w.cloud.AWS(), StateMachineARN: local.StateMachineARN},
-		Clip:     clip, Dir: t.TempDir(),
-	})
+	sum, err := demo.Run(ctx, embedded.Config(w.cloud, clip, "", t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

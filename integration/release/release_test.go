@@ -19,6 +19,7 @@ import (
 
 	"fastbowlinglab/infra/access"
 	"fastbowlinglab/integration/demo"
+	"fastbowlinglab/integration/demo/embedded"
 	"fastbowlinglab/integration/local"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/flags"
@@ -70,15 +71,7 @@ func mainJob(t *testing.T, c *local.Cloud, clip, key string) demo.Summary {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	sum, err := demo.Run(ctx, demo.Config{
-		API: c.API,
-		Athlete: func(sub string) demo.Token {
-			return func(context.Context) (string, error) { return c.AthleteToken(sub, time.Hour) }
-		},
-		Operator: func(context.Context) (string, error) { return c.OperatorToken("operator", time.Hour) },
-		Cloud:    &demo.Cloud{AWS: c.AWS(), StateMachineARN: local.StateMachineARN},
-		Clip:     clip, Key: key, Dir: t.TempDir(),
-	})
+	sum, err := demo.Run(ctx, embedded.Config(c, clip, key, t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

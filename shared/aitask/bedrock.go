@@ -13,6 +13,7 @@ import (
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/bedrock"
 	"fastbowlinglab/shared/budget"
+	"fastbowlinglab/shared/retry"
 )
 
 // BedrockProvider is the provider's name in a setting: bedrock:<model id>.
@@ -140,14 +141,7 @@ func (b Bedrock) pause(ctx context.Context, n int, least time.Duration) bool {
 	if until, ok := ctx.Deadline(); ok && time.Until(until)-d < least {
 		return false
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return retry.Sleep(ctx, d) == nil
 }
 
 // converse is the request of a task: its prompt as the system's words, its data

@@ -78,14 +78,10 @@ func (s Store) Wait(ctx context.Context, key string, l Limit, n int) error {
 	if err != nil {
 		return err
 	}
-	t := time.NewTimer(at.Sub(s.now()))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("budget %s: %w", key, ctx.Err())
+	if err := retry.Sleep(ctx, at.Sub(s.now())); err != nil {
+		return fmt.Errorf("budget %s: %w", key, err)
 	}
+	return nil
 }
 
 // Reserve reserves room for n calls that are due within most from now, and

@@ -50,12 +50,20 @@ func (p Policy) Do(ctx context.Context, fn func() error) error {
 			return err
 		}
 		wait := min(p.Base<<(try-1), p.Max)
-		timer := time.NewTimer(time.Duration(p.Rand() * float64(wait)))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if Sleep(ctx, time.Duration(p.Rand()*float64(wait))) != nil {
 			return err
-		case <-timer.C:
 		}
+	}
+}
+
+// Sleep waits; when ctx ends first, it returns ctx's error at once.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"fastbowlinglab/integration/demo"
+	"fastbowlinglab/integration/demo/embedded"
 	"fastbowlinglab/integration/local"
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/names"
@@ -89,21 +90,13 @@ func run(ctx context.Context, dir, state, clip, key, images, model string) (err 
 			return err
 		}
 	}
-	const ttl = 12 * time.Hour
-	screen := demo.NewScreen(os.Stdout)
-	sum, err := demo.Run(ctx, demo.Config{
-		API: c.API,
-		Athlete: func(sub string) demo.Token {
-			return func(context.Context) (string, error) { return c.AthleteToken(sub, ttl) }
-		},
-		Operator: func(context.Context) (string, error) { return c.OperatorToken("demo-operator", ttl) },
-		Cloud:    &demo.Cloud{AWS: c.AWS(), StateMachineARN: local.StateMachineARN},
-		Clip:     clip, Key: key, Dir: state, Screen: screen,
-	})
+	job := embedded.Config(c, clip, key, state)
+	job.Screen = demo.NewScreen(os.Stdout)
+	sum, err := demo.Run(ctx, job)
 	if sum.AnalysisID == "" {
 		return err
 	}
-	sum.Print(os.Stdout, screen.Paints())
+	sum.Print(os.Stdout, job.Screen.Paints())
 	line, e := json.Marshal(sum)
 	if e != nil {
 		return errors.Join(err, e)

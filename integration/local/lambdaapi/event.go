@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"fastbowlinglab/shared/retry"
 )
 
 // InvokeEvent takes a call that nobody waits for (invocation type Event) and
@@ -73,12 +75,5 @@ func (p *pool) runThrottled(id string, payload []byte) (Result, error) {
 
 // sleep waits; false means that the service closed meanwhile.
 func (s *Service) sleep(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-s.ctx.Done():
-		return false
-	}
+	return retry.Sleep(s.ctx, d) == nil
 }

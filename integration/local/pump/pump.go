@@ -142,18 +142,6 @@ func (c Common) call(ctx context.Context, scope, target string, in, out any) err
 	return nil
 }
 
-// pause waits for d and reports whether ctx still goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // backoff is the wait before try n (from 1) of something that failed: doubling
 // from base up to a limit, with full jitter.
 func backoff(base, limit time.Duration, n int) time.Duration {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+
+	"fastbowlinglab/shared/retry"
 )
 
 // Queue pumps an SQS queue into a function. A message that is not handled comes
@@ -43,7 +45,7 @@ func (q Queue) Run(ctx context.Context) {
 		if err != nil {
 			if ctx.Err() == nil {
 				q.Log.Error("queue not read", "error", err)
-				pause(ctx, backoff(q.Poll, maxBackoff, n))
+				_ = retry.Sleep(ctx, backoff(q.Poll, maxBackoff, n))
 			}
 			n++
 			continue

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"fastbowlinglab/shared/retry"
 )
 
 // Stream pumps the stream of a table into a function.
@@ -52,7 +54,7 @@ func (s Stream) Run(ctx context.Context) {
 				return
 			}
 			s.Log.Error("stream not read", "table", s.Table, "error", err)
-			if !pause(ctx, backoff(s.Backoff, maxBackoff, n)) {
+			if retry.Sleep(ctx, backoff(s.Backoff, maxBackoff, n)) != nil {
 				return
 			}
 			n++
@@ -65,7 +67,7 @@ func (s Stream) Run(ctx context.Context) {
 				wg.Go(func() { shard{s, arn, id, pos}.run(ctx) })
 			}
 		}
-		if !pause(ctx, lookEvery) {
+		if retry.Sleep(ctx, lookEvery) != nil {
 			return
 		}
 	}
@@ -113,7 +115,7 @@ func (s shard) run(ctx context.Context) {
 			it = "" // it may have expired: look for the place again
 			if ctx.Err() == nil {
 				s.Log.Error("shard not read", "table", s.Table, "error", err)
-				pause(ctx, backoff(s.Backoff, maxBackoff, n))
+				_ = retry.Sleep(ctx, backoff(s.Backoff, maxBackoff, n))
 			}
 			n++
 			continue
@@ -123,7 +125,7 @@ func (s shard) run(ctx context.Context) {
 			s.handle(ctx, pg.Records)
 			continue
 		}
-		pause(ctx, s.Poll)
+		_ = retry.Sleep(ctx, s.Poll)
 	}
 }
 
@@ -189,7 +191,7 @@ func (s shard) handle(ctx context.Context, in []map[string]json.RawMessage) {
 			n, tries = 1, 1
 		} else if n < len(records) {
 			s.Log.Warn("stream batch failed", "table", s.Table, "failed", len(records)-n, "attempt", tries, "detail", detail)
-			pause(ctx, backoff(s.Backoff, maxBackoff, tries))
+			_ = retry.Sleep(ctx, backoff(s.Backoff, maxBackoff, tries))
 			if n == 0 {
 				tries++
 			}
