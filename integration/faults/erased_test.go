@@ -29,7 +29,7 @@ import (
 	"fastbowlinglab/shared/names"
 )
 
-var erasures = flag.Int("chaos.erasures", 40, "schedules of TestErasedUnderFaults")
+var erasures = flag.Int("chaos.erasures", 25, "schedules of TestErasedUnderFaults")
 
 // erased is a world whose athlete asks to be deleted in the middle of it.
 type erased struct {
