@@ -7,16 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
@@ -27,6 +23,7 @@ import (
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object/objecttest"
 	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
@@ -37,36 +34,12 @@ import (
 
 const id = "an-x"
 
-// bucket is S3 in memory.
-type bucket struct {
-	mu   sync.Mutex
-	held map[string][]byte
-}
-
-func (b *bucket) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	v, ok := b.held[*in.Key]
-	if !ok {
-		return nil, &s3types.NoSuchKey{}
-	}
-	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(v))}, nil
-}
-
-func (b *bucket) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
-	v, err := io.ReadAll(in.Body)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.held[*in.Key] = v
-	return &s3.PutObjectOutput{}, err
-}
-
 // world is a delivered analysis, and a run that redoes it.
 type world struct {
 	t      *testing.T
 	server *dynamotest.Server
 	db     *dynamodb.Client
-	bucket *bucket
+	bucket *objecttest.Bucket
 	redo   revise.Redo
 	runs   batchrun.Store
 	job    posejob.Job
@@ -112,12 +85,12 @@ func (w *world) put(key string, v any) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.bucket.held[key] = b
+	w.bucket.Put(key, b)
 }
 
 func newWorld(t *testing.T, effect string) *world {
 	s := dynamotest.Start(t)
-	w := &world{t: t, server: s, db: s.Client(), bucket: &bucket{held: map[string][]byte{}}, calls: map[aitask.Task]int{}}
+	w := &world{t: t, server: s, db: s.Client(), bucket: objecttest.New(), calls: map[aitask.Task]int{}}
 	w.wire(w.db, effect)
 	row := analysis.Row{AnalysisID: id, AthleteID: "a", Status: analysis.Ready, Attempt: 1, Email: "a@example.com", Push: true,
 		ResultKey: names.PoseResultKey(id, 1, 1), ReportPDF: "reports/p", ReportJSON: "reports/j", EndedAt: time.Now()}
@@ -196,7 +169,7 @@ func (w *world) keypoints() motion.Clip {
 		}
 		sum := sha256.Sum256(b)
 		key := names.ChunkKey(id, 1, 1, 0, i)
-		w.bucket.held[key] = b
+		w.bucket.Put(key, b)
 		w.job.Checkpoints[posejob.CheckpointID(0, i)] = posejob.Checkpoint{Key: key, SHA256: sum[:], Frames: len(frames), Last: c.Last}
 	}
 	return motion.Analyse(0, track)
@@ -275,9 +248,9 @@ func TestWhoIsForgottenGetsNoRevision(t *testing.T) {
 	if err := (analysis.Store{DB: w.db, Analyses: names.Analyses.Name}).Scrub(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	objects := len(w.bucket.held)
-	if _, err := w.redo.Do(t.Context(), w.order); fault.NameOf(err) != fault.Permanent || len(w.calls) != 0 || len(w.bucket.held) != objects {
-		t.Errorf("%v, calls %v, %d new objects", err, w.calls, len(w.bucket.held)-objects)
+	objects := len(w.bucket.All())
+	if _, err := w.redo.Do(t.Context(), w.order); fault.NameOf(err) != fault.Permanent || len(w.calls) != 0 || len(w.bucket.All()) != objects {
+		t.Errorf("%v, calls %v, %d new objects", err, w.calls, len(w.bucket.All())-objects)
 	}
 	v := analysis.Revision{Number: 1, Name: "report-v2", ReportPDF: "one"}
 	if _, err := w.redo.Publish.Add(t.Context(), before, v, w.order); fault.NameOf(err) != fault.Permanent || len(w.row().Revisions) != 0 || w.notices() != 0 {
@@ -338,7 +311,7 @@ func TestMeasureAgain(t *testing.T) {
 	if v.Number != 1 || v.ResultKey != names.RevisedResultKey(id, 1, "measure-v3") {
 		t.Fatalf("revision %+v", v)
 	}
-	now, err := motion.ReadResult(bytes.NewReader(w.bucket.held[v.ResultKey]))
+	now, err := motion.ReadResult(bytes.NewReader(w.bucket.Get(v.ResultKey)))
 	if err != nil || now.Engine != "e" || now.Clips[0].Phases[0].FrameKey != "" || now.Clips[0].Phases[1].FrameKey != clip.Phases[1].FrameKey {
 		t.Errorf("%v: a picture belongs to the frame that it was taken of: %+v", err, now.Clips[0].Phases)
 	}
@@ -346,11 +319,11 @@ func TestMeasureAgain(t *testing.T) {
 
 func TestMeasureNeedsEveryKeypoint(t *testing.T) {
 	for name, spoil := range map[string]func(*world){
-		"gone":       func(w *world) { delete(w.bucket.held, names.ChunkKey(id, 1, 1, 0, 1)) },
-		"another's":  func(w *world) { w.bucket.held[names.ChunkKey(id, 1, 1, 0, 1)] = []byte("x") },
+		"gone":       func(w *world) { w.bucket.Put(names.ChunkKey(id, 1, 1, 0, 1), nil) },
+		"another's":  func(w *world) { w.bucket.Put(names.ChunkKey(id, 1, 1, 0, 1), []byte("x")) },
 		"no job":     func(w *world) { w.job.Checkpoints = nil },
 		"not to end": func(w *world) { delete(w.job.Checkpoints, posejob.CheckpointID(0, 1)) },
-		"no result":  func(w *world) { delete(w.bucket.held, names.PoseResultKey(id, 1, 1)) },
+		"no result":  func(w *world) { w.bucket.Put(names.PoseResultKey(id, 1, 1), nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, names.EffectMeasure)

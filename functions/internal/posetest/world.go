@@ -11,6 +11,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/dynamotest"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/object/objecttest"
 	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
@@ -29,7 +30,7 @@ type World struct {
 	Watch   *posejob.Store // for Job; Jobs unless a test counts requests
 	Tokens  *Tokens
 	Queue   *Queue
-	Objects *Objects
+	Objects *objecttest.Bucket
 	Run     names.Run
 }
 
@@ -40,7 +41,7 @@ var Quick = retry.Policy{Tries: 3, Base: time.Millisecond, Max: 5 * time.Millise
 func New(t testing.TB, clips int) *World {
 	t.Helper()
 	srv := dynamotest.Start(t)
-	w := &World{T: t, Server: srv, DB: srv.Client(), Tokens: NewTokens(), Queue: NewQueue(), Objects: NewObjects(),
+	w := &World{T: t, Server: srv, DB: srv.Client(), Tokens: NewTokens(), Queue: NewQueue(), Objects: objecttest.New(),
 		Run: names.Run{AnalysisID: analysis.ID("athlete-1", t.Name()), Attempt: 1}}
 	w.Jobs = w.Store(w.DB)
 	w.Watch = w.Jobs
