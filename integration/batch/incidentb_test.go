@@ -3,8 +3,6 @@ package batch_test
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -66,13 +64,6 @@ func (s *source) peak() int {
 		most = max(most, i-from+1)
 	}
 	return most
-}
-
-// choose is a number in [0,1) that depends on what it is for alone.
-func choose(seed uint64, of ...any) float64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, seed, of)
-	return rand.New(rand.NewPCG(h.Sum64(), seed)).Float64()
 }
 
 const seedB = 7

@@ -108,16 +108,7 @@ func night(ctx context.Context, t *testing.T, c *virtual.Cloud, run string, n in
 func TestIncidentC(t *testing.T) {
 	const n, seedC = 200, 11
 	deaths := 0
-	opt := virtual.Options{Seed: seedC, Faults: func(c virtual.Call) virtual.Decision {
-		if !strings.Contains(c.Actor, "/Work/") || choose(seedC, c.ID) > 0.004 {
-			return virtual.Decision{}
-		}
-		deaths++
-		if choose(seedC, c.ID, "when") < 0.5 {
-			return virtual.Decision{Fault: virtual.CrashBefore}
-		}
-		return virtual.Decision{Fault: virtual.CrashAfter}
-	}}
+	opt := virtual.Options{Seed: seedC, Faults: killing(seedC, "/Work/", 0.004, &deaths)}
 	delivered(t, n, opt, func(ctx context.Context, c *virtual.Cloud) {
 		first := night(ctx, t, c, "night-1", n)
 		if first.New != n {

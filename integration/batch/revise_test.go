@@ -95,17 +95,8 @@ func TestRevisionsSurviveDeaths(t *testing.T) {
 	const n, seedR = 40, 5
 	deaths := 0
 	opt := virtual.Options{
-		Seed: seedR,
-		Faults: func(c virtual.Call) virtual.Decision {
-			if !strings.Contains(c.Actor, "/Batch/") || choose(seedR, c.ID) > 0.03 {
-				return virtual.Decision{}
-			}
-			deaths++
-			if choose(seedR, c.ID, "when") < 0.5 {
-				return virtual.Decision{Fault: virtual.CrashBefore}
-			}
-			return virtual.Decision{Fault: virtual.CrashAfter}
-		},
+		Seed:   seedR,
+		Faults: killing(seedR, "/Batch/", 0.03, &deaths),
 		Override: map[string]func(*virtual.Cloud) lambda.Handler{names.FnBackfill: func(c *virtual.Cloud) lambda.Handler {
 			return fnbackfill.New(c.Backfill(reporting(c)))
 		}},

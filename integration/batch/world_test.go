@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,4 +93,26 @@ func ids(n int) []string {
 		out[i] = fmt.Sprintf("an-%05d", i)
 	}
 	return out
+}
+
+// choose is a number in [0,1) that depends on what it is for alone.
+func choose(seed uint64, of ...any) float64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, seed, of)
+	return rand.New(rand.NewPCG(h.Sum64(), seed)).Float64()
+}
+
+// killing ends the processes of one state of the machine at a share of their
+// requests, as often before one is carried out as after it, and counts them.
+func killing(seed uint64, state string, share float64, deaths *int) func(virtual.Call) virtual.Decision {
+	return func(c virtual.Call) virtual.Decision {
+		if !strings.Contains(c.Actor, state) || choose(seed, c.ID) > share {
+			return virtual.Decision{}
+		}
+		*deaths++
+		if choose(seed, c.ID, "when") < 0.5 {
+			return virtual.Decision{Fault: virtual.CrashBefore}
+		}
+		return virtual.Decision{Fault: virtual.CrashAfter}
+	}
 }
