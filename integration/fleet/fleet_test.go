@@ -33,9 +33,9 @@ func TestHundredJobsOfProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
 	}
-	const jobs, every, stopEach = 100, 2 * time.Second, 5
+	const jobs, workers, every, stopEach = 100, 4, 2 * time.Second, 5
 	w := start(t, "")
-	if err := w.Tasks().SetDesired(names.MaxWorkers); err != nil {
+	if err := w.Tasks().SetDesired(workers); err != nil {
 		t.Fatal(err)
 	}
 	ids := w.bothRoads(jobs)

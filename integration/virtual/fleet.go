@@ -104,7 +104,7 @@ func (c *Cloud) worker(life context.Context, proc *Proc) {
 		Jobs: jobs, Rows: rows, Queue: queue, QueueURL: QueueURL, Objects: objects, Bucket: names.Bucket,
 		Sign:   poseworker.URLSigner{Client: s3.NewPresignClient(objects), Bucket: names.Bucket, Credentials: cfg.Credentials},
 		Tokens: tokens, Keeper: poseworker.Lifeline{Jobs: jobs, Queue: queue, Tokens: tokens},
-		Vision: ordered{vision, c.Gate, proc}, Passes: 1, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
+		Vision: ordered{vision, c.Gate, proc}, Passes: names.PassesPerWorker, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
 		RenewOnPass: c.opt.RenewOnPass, Callback: c.signed(proc),
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})

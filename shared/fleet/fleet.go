@@ -50,7 +50,7 @@ type Fleet struct {
 	Service string
 	Retry   retry.Policy
 
-	PerWorker int // jobs that a worker runs at once; default one for each names.CoresPerPass of its cores
+	PerWorker int // jobs that a worker runs at once; default names.PassesPerWorker
 	Max       int // workers; default names.MaxWorkers
 
 	// NoSecondRead is a fault switch for tests: what comes while the service is
@@ -76,7 +76,7 @@ func (f Fleet) perWorker() int {
 	if f.PerWorker > 0 {
 		return f.PerWorker
 	}
-	return max(1, names.WorkerCPU/1024/names.CoresPerPass)
+	return names.PassesPerWorker
 }
 
 // workers is how many workers so many jobs want.

@@ -6,12 +6,12 @@ import "time"
 const (
 	WorkerPort       = 8080
 	BalancerPort     = 80
-	WorkerCPU        = 2048 // 1024 = 1 vCPU
-	WorkerMemoryMiB  = 4096
-	CoresPerPass     = 2 // a pass reads a picture two ways at once
+	WorkerCPU        = 1024 // 1024 = 1 vCPU
+	WorkerMemoryMiB  = 2048
+	PassesPerWorker  = WorkerCPU / 1024 // a pass a core, and no more: functions/poseworker/README.md
 	DefaultPoseModel = "full"
 	HealthPath       = "/healthz"
-	MaxWorkers       = 4 // scale-out limit of the fleet
+	MaxWorkers       = 8 // scale-out limit of the fleet
 )
 
 // Timers of the load balancer in front of the workers. The worker's own server

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -54,12 +53,11 @@ func deps(env map[string]string, passes int, eng *engine.Engine) poseworker.Deps
 	return d
 }
 
-// passes is how many passes run at once: one for each names.CoresPerPass cores
-// unless set.
+// passes is how many passes run at once, names.PassesPerWorker unless set.
 func passes() (int, error) {
 	s := os.Getenv(names.EnvPasses)
 	if s == "" {
-		return max(1, runtime.NumCPU()/names.CoresPerPass), nil
+		return names.PassesPerWorker, nil
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > 64 {

@@ -27,7 +27,7 @@ func main() {
 		wire.Fatal(err)
 	}
 	eng, err := engine.Open(engine.Config{ModelsDir: env[names.EnvModels], ORTLibrary: env[names.EnvORT], Model: env[names.EnvPoseModel],
-		Threads: max(1, runtime.NumCPU()/passes)})
+		Threads: max(1, runtime.GOMAXPROCS(0)/passes)})
 	if err != nil {
 		wire.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose"
 )
 
@@ -45,8 +46,8 @@ func BenchmarkPose(b *testing.B) {
 		}
 	}
 	for _, model := range models {
-		for _, cores := range []int{1, 2} {
-			measure(b, "pose_pass", row{Clip: sample, Model: model, Cores: cores, Times: times, Decoders: decoders})
+		for _, on := range []struct{ cores, passes int }{{1, 1}, {2, 1}, {2, 2}} {
+			measure(b, "pose_pass", row{Clip: sample, Model: model, Cores: on.cores, Passes: on.passes, Times: times, Decoders: decoders})
 		}
 	}
 	if chosen {
@@ -58,7 +59,7 @@ func BenchmarkPose(b *testing.B) {
 	}
 	for _, clip := range footage {
 		for _, model := range []string{"lite", "full"} {
-			measure(b, "pose_pass", row{Clip: clip, Model: model, Cores: 2, Times: times, Decoders: decoders})
+			measure(b, "pose_pass", row{Clip: clip, Model: model, Cores: names.PassesPerWorker, Times: times, Decoders: decoders})
 		}
 	}
 	b.Run("kill", func(b *testing.B) { kills(b, decoders) })
@@ -73,7 +74,7 @@ func BenchmarkPose(b *testing.B) {
 // measure runs one row and prints its line.
 func measure(b *testing.B, bench string, r row) {
 	name := strings.TrimSuffix(filepath.Base(r.Clip), filepath.Ext(r.Clip))
-	b.Run(fmt.Sprintf("%s/%s/%d", name, r.Model, r.Cores), func(b *testing.B) {
+	b.Run(fmt.Sprintf("%s/%s/cores=%d/passes=%d", name, r.Model, r.Cores, r.passes()), func(b *testing.B) {
 		for range b.N {
 			line := r.run(b)
 			line["bench"] = bench

@@ -15,6 +15,7 @@ import (
 
 	"fastbowlinglab/functions/internal/posetest"
 	"fastbowlinglab/functions/poseworker/vision"
+	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/posejob"
 )
@@ -26,11 +27,12 @@ var bowler = filepath.Join(root, "integration/samples/bowler.mp4")
 // row is one pass that is measured in a process of its own, on so many cores, with
 // nothing of the other rows in its memory.
 type row struct {
-	Clip  string
-	Model string
-	Cores int
-	Times int  // how often it is measured, 0 for once
-	Alone bool // only the pass, for its memory: not decoding alone and models alone
+	Clip   string
+	Model  string
+	Cores  int
+	Passes int  // how many passes of the clip run side by side, 0 for one
+	Times  int  // how often it is measured, 0 for once
+	Alone  bool // only the pass, for its memory: not decoding alone and models alone
 
 	Decoders string // folder of the ffmpeg and ffprobe that are run, "" for the system's
 }
@@ -141,7 +143,7 @@ func (r row) pass(t *testing.T) map[string]any {
 		}
 		landmarks, detections = since(v, landmarks, detections)
 		line["landmark_runs"], line["detector_runs"] = landmarks, detections
-		least(&decode, decodeAlone(t, r.Clip, v.Tracker.Side()))
+		least(&decode, float64(r.passes())*decodeAlone(t, r.Clip, v.Tracker.Side()))
 		least(&models, r.modelsAlone(t, v, landmarks, detections))
 	}
 	if !r.Alone {
@@ -153,6 +155,8 @@ func (r row) pass(t *testing.T) map[string]any {
 	return line
 }
 
+func (r row) passes() int { return max(1, r.Passes) }
+
 // since is how often the models ran since they had run so often.
 func since(v seer, landmarks, detections int) (int, int) {
 	l, d := v.Tracker.Runs()
@@ -162,14 +166,21 @@ func since(v seer, landmarks, detections int) (int, int) {
 // once is one pass: its line, its seconds by the clock and of processor time.
 func (r row) once(t *testing.T, v seer, s storage) (line map[string]any, wall, spent float64) {
 	w := posetest.New(t, 1)
-	n := count(w)
-	w.Dispatch(w.Run)
+	n := count(w, r.passes())
+	for i := range r.passes() {
+		run := w.Run
+		if i > 0 {
+			run.AnalysisID = fmt.Sprintf("%s-%d", run.AnalysisID, i)
+			w.Analysis(run, analysis.Analysing, 1)
+		}
+		w.Dispatch(run)
+	}
 	clear(n.n)
 	watch := &watched{Vision: v}
 	self, kids := cpu(syscall.RUSAGE_SELF), cpu(syscall.RUSAGE_CHILDREN)
 	models0, _ := v.Tracker.Inference()
 	begun := time.Now()
-	leave := startWorker(t, w, watch, s)
+	leave := startWorker(t, w, watch, s, r.passes())
 	select {
 	case <-n.deleted:
 	case <-time.After(15 * time.Minute):
@@ -183,7 +194,7 @@ func (r row) once(t *testing.T, v seer, s storage) (line map[string]any, wall, s
 	if j.State != posejob.Done {
 		t.Fatalf("job %s: %+v", j.State, j.Failure)
 	}
-	line = map[string]any{"clip": filepath.Base(r.Clip), "model": r.Model, "cores": r.Cores, "ffmpeg": decodersName(r.Decoders), "verdict": j.Result.Verdict, "frames": watch.frames,
+	line = map[string]any{"clip": filepath.Base(r.Clip), "model": r.Model, "cores": r.Cores, "passes": r.passes(), "ffmpeg": decodersName(r.Decoders), "verdict": j.Result.Verdict, "frames": watch.frames,
 		"tracked": watch.tracked, "side_px": v.Tracker.Side(), "wall_s": round(wall), "worker_cpu_s": round(self), "ffmpeg_cpu_s": round(kids),
 		"models_cpu_s": round((models1 - models0).Seconds()), "first_picture_s": round(watch.first.Sub(begun).Seconds()),
 		"frames_per_s": round(float64(watch.frames) / wall), "chunks": len(j.Checkpoints), "requests": n.n}

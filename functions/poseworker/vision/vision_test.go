@@ -74,7 +74,7 @@ func (s storage) Sign(_ context.Context, key, version string, d time.Duration) (
 // work runs a worker in w until stop says so, and waits for it to leave.
 func work(t testing.TB, w *posetest.World, v vision.Vision, s storage, stop func(posejob.Job) bool) posejob.Job {
 	t.Helper()
-	leave := startWorker(t, w, v, s)
+	leave := startWorker(t, w, v, s, 1)
 	posetest.Eventually(t, 2*time.Minute, "the worker's part", func() bool { return stop(w.Job()) })
 	leave()
 	return w.Job()

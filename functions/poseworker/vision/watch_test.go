@@ -21,7 +21,8 @@ type watched struct {
 	poseworker.Vision
 	once            sync.Once
 	first           time.Time
-	frames, tracked int
+	mu              sync.Mutex
+	frames, tracked int // of all passes
 }
 
 func (v *watched) Track(ctx context.Context, src string, info media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error {
@@ -34,7 +35,9 @@ func (v *watched) Track(ctx context.Context, src string, info media.Info, after 
 }
 
 func (v *watched) Analyse(clip int, track pose.Track, info media.Info) motion.Clip {
-	v.frames = len(track.Frames)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.frames += len(track.Frames)
 	for _, f := range track.Frames {
 		if len(f.Points) > 0 {
 			v.tracked++
@@ -46,8 +49,8 @@ func (v *watched) Analyse(clip int, track pose.Track, info media.Info) motion.Cl
 type requests struct {
 	mu      sync.Mutex
 	n       map[string]int
-	deleted chan struct{}
-	once    sync.Once
+	left    int           // messages that are still to be deleted
+	deleted chan struct{} // closed once none is left
 }
 
 func (r *requests) add(op string) error {
@@ -55,14 +58,17 @@ func (r *requests) add(op string) error {
 	defer r.mu.Unlock()
 	r.n[op]++
 	if op == "DeleteMessage" {
-		r.once.Do(func() { close(r.deleted) })
+		if r.left--; r.left == 0 {
+			close(r.deleted)
+		}
 	}
 	return nil
 }
 
-// count counts the requests of a world from here on, but for what the test asks.
-func count(w *posetest.World) *requests {
-	r := &requests{n: map[string]int{}, deleted: make(chan struct{})}
+// count counts the requests of a world of so many jobs from here on, but for what
+// the test asks.
+func count(w *posetest.World, jobs int) *requests {
+	r := &requests{n: map[string]int{}, left: jobs, deleted: make(chan struct{})}
 	w.Queue.Fail(r.add)
 	w.Tokens.Fail(r.add)
 	w.Objects.Fail(func(op, _ string) error { return r.add(op) })
@@ -82,9 +88,9 @@ func cpu(who int) float64 {
 }
 
 // startWorker runs a worker in w; the function that it gives ends it.
-func startWorker(t testing.TB, w *posetest.World, v poseworker.Vision, s storage) (leave func()) {
+func startWorker(t testing.TB, w *posetest.World, v poseworker.Vision, s storage, passes int) (leave func()) {
 	wk, err := poseworker.New(poseworker.Deps{Jobs: w.Jobs, Rows: w.DB, Queue: w.Queue, QueueURL: posetest.QueueURL,
-		Objects: w.Objects, Bucket: "b", Sign: s, Tokens: w.Answerer(), Vision: v, Passes: 1, Retry: posetest.Quick,
+		Objects: w.Objects, Bucket: "b", Sign: s, Tokens: w.Answerer(), Vision: v, Passes: passes, Retry: posetest.Quick,
 		Keeper: poseworker.Lifeline{Jobs: w.Jobs, Queue: w.Queue, Tokens: w.Answerer()}, Timers: poseworker.Timers{Poll: time.Second}})
 	if err != nil {
 		t.Fatal(err)
