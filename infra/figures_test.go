@@ -74,8 +74,8 @@ func checkService(t reporter) {
 	}
 	task := fleet.one(t, "AWS::ECS::TaskDefinition").Properties
 	check(t, "task", task, `{"CpuArchitecture":"X86_64","OperatingSystemFamily":"LINUX"}`, "RuntimePlatform")
-	check(t, "task", task, `"2048"`, "Cpu")
-	check(t, "task", task, `"4096"`, "Memory")
+	check(t, "task", task, `"1024"`, "Cpu")
+	check(t, "task", task, `"2048"`, "Memory")
 	check(t, "task", task, `110`, "ContainerDefinitions", 0, "StopTimeout")
 	check(t, "task", task, `8080`, "ContainerDefinitions", 0, "PortMappings", 0, "ContainerPort")
 	checkScratch(t, task)
