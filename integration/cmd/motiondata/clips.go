@@ -82,5 +82,9 @@ func variants() []clip {
 		at("h308", 60, "-shutter .5 -mirror", "motion blur"),
 		at("h309", 60, "-cut feet -mirror", "feet cut off"),
 		at("h310", 60, "-far -mirror", "far arm"),
+		// Rendered when a run-up's track was tested, and a far elbow withheld.
+		at("h401", 60, "-with coach", "other people"),
+		at("h404", 60, "-far", "far arm"),
+		at("h405", 60, "-far -mirror", "far arm"),
 	}
 }
