@@ -42,7 +42,7 @@ type Analysis struct {
 }
 
 // NewAnalysis declares the stack.
-func NewAnalysis(scope constructs.Construct, props *awscdk.StackProps, s Settings, d *Data, n *Network, f *PoseFleet, api *API) *Analysis {
+func NewAnalysis(scope constructs.Construct, props *awscdk.StackProps, s Settings, d *Data, n *Network, f *PoseFleet) *Analysis {
 	a := &Analysis{Stack: awscdk.NewStack(scope, jsii.String("Analysis"), props), Functions: map[string]awslambda.Function{}}
 	a.Dead = awssqs.NewQueue(a.Stack, jsii.String("EventsDead"), &awssqs.QueueProps{
 		QueueName: jsii.String(names.EventsDead), EnforceSSL: jsii.Bool(true),
@@ -50,7 +50,6 @@ func NewAnalysis(scope constructs.Construct, props *awscdk.StackProps, s Setting
 	})
 	suppress(a.Dead, "AwsSolutions-SQS3", "this is the dead-letter queue")
 	values := environment(s, d)
-	values[names.EnvAPIURL] = api.HTTP.ApiEndpoint()
 	values[names.EnvPoseURL] = f.BalancerURL()
 	m := maker{a.Stack, s, d.vars(), n, values}
 	for _, fn := range names.Functions() {

@@ -34,9 +34,7 @@ type API struct {
 func NewAPI(scope constructs.Construct, props *awscdk.StackProps, s Settings, d *Data, n *Network) *API {
 	a := &API{Stack: awscdk.NewStack(scope, jsii.String("API"), props), Functions: map[string]awslambda.Function{}}
 	a.http(s)
-	values := environment(s, d)
-	values[names.EnvAPIURL] = a.HTTP.ApiEndpoint()
-	m := maker{a.Stack, s, d.vars(), n, values}
+	m := maker{a.Stack, s, d.vars(), n, environment(s, d)}
 	for _, fn := range names.Functions() {
 		if behindRoute(fn.Name) {
 			a.Functions[fn.Name] = m.function(fn)

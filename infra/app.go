@@ -20,7 +20,7 @@ func Build(app awscdk.App, s Settings) {
 	n := NewNetwork(app, named("Network", "VPC of the pose workers"))
 	api := NewAPI(app, named("API", "HTTP API and the functions behind it"), s, d, n)
 	f := NewPoseFleet(app, named("PoseFleet", "queue, service and load balancer of the pose workers"), s, d, n, api)
-	a := NewAnalysis(app, named("Analysis", "state machine and its functions"), s, d, n, f, api)
+	a := NewAnalysis(app, named("Analysis", "state machine and its functions"), s, d, n, f)
 	NewObservability(app, named("Observability", "alarms and dashboard"), d, f, api, a)
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true), Reports: jsii.Bool(false)}), nil)
 }

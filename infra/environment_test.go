@@ -43,6 +43,7 @@ func environmentOf(k string) string {
 		names.EnvCluster:         "fbl-pose",
 		names.EnvPoseService:     "fbl-poseworker",
 		names.EnvMailFrom:        "reports@example.com",
+		names.EnvAppURL:          "https://app.example.com/",
 		names.EnvPaymentsSecret:  "fbl-payments",
 		names.EnvParameters:      "/fastbowlinglab",
 		names.EnvFonts:           "/var/task/fonts",

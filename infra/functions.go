@@ -104,6 +104,7 @@ func environment(s Settings, d *Data) map[string]*string {
 		names.EnvCluster:         jsii.String(names.Cluster),
 		names.EnvPoseService:     jsii.String(names.PoseService),
 		names.EnvMailFrom:        jsii.String(s.MailFrom),
+		names.EnvAppURL:          jsii.String(s.AppURL),
 		names.EnvParameters:      jsii.String(names.Parameters),
 		names.EnvFonts:           jsii.String("/var/task/fonts"),
 		names.EnvModels:          jsii.String(imageModels),

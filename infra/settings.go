@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"fastbowlinglab/shared/names"
 )
 
 // Settings are what an installation decides. They come from cdk.json's context
@@ -14,6 +16,7 @@ type Settings struct {
 	Account    string
 	Region     string
 	MailFrom   string // verified SES identity that mails come from
+	AppURL     string // address of the app, which mails lead to; "" for none
 	AlarmEmail string // subscriber of the alarm topic; "" for none
 	WebOrigin  string // origin that may call the API from a browser; "*" for any
 	Dist       string // folder with the built functions: <Dist>/<function>/bootstrap
@@ -37,6 +40,7 @@ func SettingsFrom(get Lookup) (Settings, error) {
 		Account:    os.Getenv("CDK_DEFAULT_ACCOUNT"),
 		Region:     os.Getenv("CDK_DEFAULT_REGION"),
 		MailFrom:   or("mailFrom", "reports@example.com"),
+		AppURL:     or("appUrl", ""),
 		AlarmEmail: or("alarmEmail", ""),
 		WebOrigin:  or("webOrigin", "*"),
 		Dist:       or("dist", ".local/dist"),
@@ -53,6 +57,9 @@ func SettingsFrom(get Lookup) (Settings, error) {
 		if mail != "" && !strings.Contains(mail, "@") {
 			return Settings{}, fmt.Errorf("context value %s is %q: it must be a mail address", key, mail)
 		}
+	}
+	if err := names.CheckAppURL(s.AppURL); err != nil {
+		return Settings{}, fmt.Errorf("context value appUrl is %w", err)
 	}
 	return s, nil
 }

@@ -148,7 +148,7 @@ func standIns(dir string) (Settings, error) {
 		return s, err
 	}
 	s.Account, s.Region = "", ""
-	s.AlarmEmail = "ops@example.com"
+	s.AlarmEmail, s.AppURL = "ops@example.com", "https://app.example.com/"
 	s.Dist, s.Image = filepath.Join(dir, "dist"), filepath.Join(dir, "image")
 	write := func(path, content string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

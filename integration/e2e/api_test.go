@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"fastbowlinglab/integration/local"
+	"fastbowlinglab/integration/web"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/names"
@@ -231,6 +233,16 @@ func (w *world) settled(id string, status analysis.Status, why reason.Code, bala
 	mails, err := w.Mails(context.Background())
 	if err != nil || len(mails) != 1 {
 		w.t.Errorf("%d mails (%v), want 1", len(mails), err)
+		return
+	}
+	link := names.AppLink(w.API+web.Path, id)
+	if !strings.Contains(mails[0].Text, link+"\r\n") {
+		w.t.Errorf("the mail does not lead to %s: %s", link, mails[0].Text)
+	}
+	if resp, err := http.Get(link); err != nil || resp.StatusCode != http.StatusOK { // as a browser would, without a token
+		w.t.Errorf("the mail's link: %v", err)
+	} else {
+		resp.Body.Close()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fastbowlinglab/integration/local/lambdaapi"
+	"fastbowlinglab/integration/web"
 	"fastbowlinglab/shared/names"
 )
 
@@ -48,6 +49,7 @@ func (p Place) Values() map[string]string {
 		names.EnvPushTopic:       TopicARN(names.PushTopic),
 		names.EnvPaymentsSecret:  names.PaymentsSecret,
 		names.EnvAPIURL:          p.APIURL,
+		names.EnvAppURL:          p.APIURL + web.Path,
 		names.EnvParameters:      names.Parameters,
 		names.EnvPoseURL:         p.PoseURL,
 		names.EnvCallbackKeys:    CallbackSecret,

@@ -65,7 +65,7 @@ func (c *Cloud) Sender() notice.Sender { return c.sender(nil) }
 func (c *Cloud) sender(now func() time.Time) notice.Sender {
 	return notice.Sender{
 		DB: c.DB, Mail: sesv2.NewFromConfig(c.Config), Notices: names.Notices.Name, Analyses: names.Analyses.Name,
-		From: "reports@example.com", APIURL: "https://api.example.com", Retry: c.Retry, Now: now,
+		From: "reports@example.com", AppURL: "https://app.example.com/", Retry: c.Retry, Now: now,
 	}
 }
 

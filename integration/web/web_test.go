@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"fastbowlinglab/integration/web"
+	"fastbowlinglab/shared/names"
 )
 
 const evil = `<img src=x onerror="document.title='owned'">"&amp;`
@@ -214,6 +215,46 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(e, "ERR_EMPTY_RESPONSE") && !strings.Contains(e, "Failed to load resource") { // the answers that were cut
 			t.Errorf("the console says %s", e)
 		}
+	}
+}
+
+// A mail's link names an analysis: whoever signs in sees that one, whatever the
+// link holds, and no other is made.
+func TestPageOfAnAnalysis(t *testing.T) {
+	c := start(t)
+	b := open(t)
+	b.phone()
+	b.do("Page.navigate", map[string]any{"url": names.AppLink(c.api.URL+web.Path, "an-1")})
+	b.until("the page", "document.readyState === 'complete' && document.getElementById('enter')", 90*time.Second)
+	if said := fmt.Sprint(b.eval("document.getElementById('sign-in').innerText")); !strings.Contains(said, "an-1") {
+		t.Errorf("before signing in the page says %q", said)
+	}
+	b.eval("document.getElementById('enter').click()")
+	b.until("the report", "!document.getElementById('report').hidden", 2*time.Minute)
+	if got := b.eval("document.getElementById('submit').hidden && document.getElementById('sign-in').hidden && document.getElementById('pdf').href"); got != c.bucket.URL+"/report.pdf" {
+		t.Errorf("a form, or another report: %v", got)
+	}
+	b.shot("6-of-an-analysis")
+	b.eval("document.getElementById('again').click()")
+	if got := b.eval("location.search + document.getElementById('submit').hidden"); got != "false" {
+		t.Errorf("another clip is sent from %v", got)
+	}
+
+	const other = "../" + evil
+	b.do("Page.navigate", map[string]any{"url": names.AppLink(c.api.URL+web.Path, other)})
+	b.until("the page", "document.readyState === 'complete' && document.getElementById('enter') && document.getElementById('report').hidden", 90*time.Second)
+	b.eval("document.getElementById('enter').click()")
+	b.until("a refusal", "!document.getElementById('trouble').hidden", time.Minute)
+	if said := b.eval("document.getElementById('trouble').textContent"); said != "You have no analysis "+other+"." {
+		t.Errorf("of an analysis that is not there the page says %q", said)
+	}
+	if n := b.eval("document.querySelectorAll('#trouble *, #sign-in-text *').length"); n != 0.0 {
+		t.Errorf("%v elements were made of text", n)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.created) != 0 {
+		t.Errorf("looking made %v", c.created)
 	}
 }
 

@@ -44,13 +44,14 @@ const (
 	EnvCluster         = "POSE_CLUSTER"
 	EnvPoseService     = "POSE_SERVICE"
 	EnvMailFrom        = "MAIL_FROM"
-	EnvAPIURL          = "API_URL"    // public base URL of the HTTP API, for links in mails
+	EnvAPIURL          = "API_URL"    // public base URL of the HTTP API, which callbacks are sent to
+	EnvAppURL          = "APP_URL"    // address of the app, which mails lead to (AppLink); empty where there is none
 	EnvParameters      = "PARAMETERS" // SSM path prefix of settings that change without a deploy
 	EnvFonts           = "FONTS_DIR"
 	EnvModels          = "MODELS_DIR"    // folder with the .tflite files
 	EnvORT             = "ORT_LIBRARY"   // path of libonnxruntime.so
 	EnvPoseModel       = "POSE_MODEL"    // lite, full or heavy
-	EnvPasses          = "POSE_PASSES"   // passes a worker runs at once; default: one for each CoresPerPass cores
+	EnvPasses          = "POSE_PASSES"   // passes a worker runs at once; default: PassesPerWorker
 	EnvPoseURL         = "POSE_URL"      // base URL of the workers' load balancer
 	EnvCallbackKeys    = "CALLBACK_KEYS" // id of the secret with the HMAC keys of callbacks: {"current","previous"}
 	EnvListen          = "POSE_LISTEN"   // address of a worker's HTTP server; default: WorkerPort on every interface
@@ -107,7 +108,7 @@ func Functions() []Function {
 		{Name: FnReject, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: end},
 		{Name: FnSettle, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Ended: true, Env: end},
 		{Name: FnNotify, Package: Zip, Timeout: 60 * time.Second, MemoryMB: 256, Stream: &Notices,
-			Env: []string{an, no, EnvMailFrom, EnvAPIURL, Athletes.Env, Suppressions.Env, EnvPushTopic}},
+			Env: []string{an, no, EnvMailFrom, EnvAppURL, Athletes.Env, Suppressions.Env, EnvPushTopic}},
 		{Name: FnFeedback, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Topic: MailEventsTopic, Env: []string{Athletes.Env, Suppressions.Env}},
 		{Name: FnErase, Package: Zip, Timeout: 300 * time.Second, MemoryMB: 256, Stream: &Erasures, Every: ErasePeriod,
 			Env: []string{an, cr, ef, pj, no, Athletes.Env, Suppressions.Env, Erasures.Env, Usage.Env, Tags.Env, Runs.Env, EnvBucket, EnvStateMachineARN}},
@@ -115,7 +116,7 @@ func Functions() []Function {
 		{Name: FnAudit, Package: Zip, Timeout: 600 * time.Second, MemoryMB: 512, Every: AuditPeriod,
 			Env: []string{an, cr, no, ef, Usage.Env, Prices.Env, EnvBucket}},
 		{Name: FnReconcile, Package: Zip, Timeout: 120 * time.Second, MemoryMB: 512, Every: ReconcilePeriod,
-			Env: []string{an, cr, no, pj, ef, EnvStateMachineARN, EnvCluster, EnvPoseService, PoseQueue.Env, EnvMailFrom, EnvAPIURL,
+			Env: []string{an, cr, no, pj, ef, EnvStateMachineARN, EnvCluster, EnvPoseService, PoseQueue.Env, EnvMailFrom, EnvAppURL,
 				Athletes.Env, Suppressions.Env, EnvPushTopic}},
 	}, batchFunctions()...)
 }

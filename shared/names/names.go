@@ -11,6 +11,9 @@ package names
 // "jobs" or "tags" as their own routes, and an account may hold other systems.
 const Prefix = "fbl-"
 
+// Product is what athletes know the system by.
+const Product = "FastBowlingLab"
+
 // StateMachine is the name of the analysis state machine.
 const StateMachine = Prefix + "analysis"
 

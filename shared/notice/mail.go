@@ -3,11 +3,12 @@ package notice
 import (
 	"fmt"
 	"html"
-	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"fastbowlinglab/shared/analysis"
+	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/reason"
 )
 
@@ -43,10 +44,12 @@ func shown(name string) string {
 	return name
 }
 
-// Render writes the mail that tells the athlete of the end. The report is
-// reached through the API, which signs a link when it is asked for one: a link
-// in a mail would be dead, or stolen, by the time it is read.
-func Render(r analysis.Row, apiURL string) (Message, error) {
+// Render writes the mail that tells the athlete of the end. appURL is the app's
+// address, "" for none. The report is reached through the app, which asks the API
+// for a link when it is wanted: a link to the report itself would be dead, or
+// stolen, by the time the mail is read, and one to the API would ask a browser
+// for a token that it does not have.
+func Render(r analysis.Row, appURL string) (Message, error) {
 	subject, ok := subjects[r.Status]
 	if !ok {
 		return Message{}, fmt.Errorf("no mail tells of status %q", r.Status)
@@ -55,31 +58,35 @@ func Render(r analysis.Row, apiURL string) (Message, error) {
 	if r.Status != analysis.Ready {
 		said = []string{reason.Code(r.Reason).Sentence(), "Your credit has been given back."}
 	}
-	return write(r, apiURL, subject, said)
+	return write(r, appURL, subject, said)
 }
 
+// closing says who writes, and why to this address.
+const closing = "You get this mail because your address was given with the analysis. In the app you choose how you are told."
+
 // write lays a mail out. What is said may hold anything.
-func write(r analysis.Row, apiURL, subject string, said []string) (Message, error) {
+func write(r analysis.Row, appURL, subject string, said []string) (Message, error) {
 	greeting, greetingHTML := "Hello,", "Hello,"
 	if name := shown(r.AthleteName); name != "" {
 		// Isolates keep a name written right to left from turning the line around.
 		greeting = "Hello \u2068" + name + "\u2069,"
 		greetingHTML = "Hello <bdi>" + html.EscapeString(name) + "</bdi>,"
 	}
-	link := strings.TrimRight(apiURL, "/") + "/v1/analyses/" + url.PathEscape(r.AnalysisID)
-	if r.Status == analysis.Ready {
-		link += "/report"
+	lead, leadHTML := "Open the "+names.Product+" app to see it.", "Open the "+names.Product+" app to see it."
+	if link := names.AppLink(appURL, r.AnalysisID); link != "" {
+		l := html.EscapeString(link)
+		lead = "See it in the " + names.Product + " app:\r\n" + link
+		leadHTML = fmt.Sprintf(`See it in the %s app:<br><a href="%s">%s</a>`, names.Product, l, l)
 	}
 	ref := "Reference: " + r.AnalysisID
 
-	text := greeting + "\r\n\r\n" + strings.Join(said, "\r\n") + "\r\n\r\n" + link + "\r\n\r\n" + ref + "\r\n"
+	text := strings.Join([]string{greeting, strings.Join(said, "\r\n"), lead, ref, names.Product + "\r\n" + closing}, "\r\n\r\n") + "\r\n"
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>` + html.EscapeString(subject) + "</title></head><body>")
-	for _, p := range append([]string{greetingHTML}, escaped(said)...) {
+	for _, p := range slices.Concat([]string{greetingHTML}, escaped(said), []string{leadHTML, html.EscapeString(ref), names.Product + "<br>" + html.EscapeString(closing)}) {
 		b.WriteString("<p>" + p + "</p>")
 	}
-	l := html.EscapeString(link)
-	fmt.Fprintf(&b, `<p><a href="%s">%s</a></p><p>%s</p></body></html>`, l, l, html.EscapeString(ref))
+	b.WriteString("</body></html>")
 	return Message{subject, text, b.String()}, nil
 }
 

@@ -74,7 +74,7 @@ func newWorld(t *testing.T) *world {
 	s := dynamotest.Start(t)
 	w := &world{t: t, server: s, mail: &mailer{}}
 	w.Sender = notice.Sender{DB: s.Client(), Mail: w.mail, Notices: names.Notices.Name, Analyses: names.Analyses.Name,
-		From: "lab@example.com", APIURL: "https://api.example.com/"}
+		From: "lab@example.com", AppURL: "https://app.example.com/"}
 	return w
 }
 
@@ -277,11 +277,11 @@ func TestRender(t *testing.T) {
 	for _, name := range all {
 		name = strings.ReplaceAll(name, "\n", " ") // as Submission.Clean leaves it
 		for _, end := range []analysis.Status{analysis.Ready, analysis.Rejected, analysis.Failed, analysis.Expired} {
-			m, err := notice.Render(analysis.Row{AnalysisID: "an-1", AthleteName: name, Status: end, Reason: string(reason.NotBowling)}, "https://api.example.com/")
+			m, err := notice.Render(analysis.Row{AnalysisID: "an-1", AthleteName: name, Status: end, Reason: string(reason.NotBowling)}, "https://app.example.com/")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.ContainsAny(m.Subject, "\r\n") || !strings.Contains(strings.ReplaceAll(m.Text, "\u2060", ""), name) || !strings.Contains(m.Text, "https://api.example.com/v1/analyses/an-1") {
+			if strings.ContainsAny(m.Subject, "\r\n") || !strings.Contains(strings.ReplaceAll(m.Text, "\u2060", ""), name) || !strings.Contains(m.Text, "https://app.example.com/?analysis=an-1\r\n") {
 				t.Errorf("%q %s: %+v", name, end, m)
 			}
 			if strings.Contains(m.HTML, "<b>") || strings.Contains(m.Text, "X-Amz-") || strings.Contains(m.HTML, "X-Amz-") {
@@ -292,7 +292,7 @@ func TestRender(t *testing.T) {
 			}
 		}
 	}
-	if _, err := notice.Render(analysis.Row{Status: analysis.Queued}, "x"); err == nil {
+	if _, err := notice.Render(analysis.Row{Status: analysis.Queued}, "https://app.example.com/"); err == nil {
 		t.Error("an open analysis has a mail")
 	}
 }
@@ -308,7 +308,7 @@ func TestMailInput(t *testing.T) {
 		t.Error("the mail names no configuration set: SES would tell nobody of a bounce")
 	}
 	body := in.Content.Simple.Body
-	if *in.FromEmailAddress != "lab@example.com" || len(in.Destination.ToAddresses) != 1 || in.Destination.ToAddresses[0] != "a@example.com" ||
+	if *in.FromEmailAddress != `"FastBowlingLab" <lab@example.com>` || len(in.Destination.ToAddresses) != 1 || in.Destination.ToAddresses[0] != "a@example.com" ||
 		*body.Text.Charset != "UTF-8" || *body.Html.Charset != "UTF-8" || !strings.Contains(*body.Text.Data, "Zoë") {
 		t.Errorf("input = %+v", in)
 	}

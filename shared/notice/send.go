@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/mail"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ type Sender struct {
 	Notices  string    // table
 	Analyses string    // table
 	From     string    // address
-	APIURL   string
+	AppURL   string    // address of the app; "": mails carry no link
 	Now      func() time.Time
 	Retry    retry.Policy
 }
@@ -180,7 +181,7 @@ func (s Sender) prepare(r analysis.Row, kind string, ch outbox.Channel) (func(co
 			return *out.MessageId, nil
 		}, nil
 	}
-	msg, err := words(r, kind, s.APIURL)
+	msg, err := words(r, kind, s.AppURL)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +198,9 @@ func (s Sender) input(r analysis.Row, n outbox.Notice, m Message) *sesv2.SendEma
 	content := func(v string) *ses.Content { utf8 := "UTF-8"; return &ses.Content{Data: &v, Charset: &utf8} }
 	tag := func(k, v string) ses.MessageTag { return ses.MessageTag{Name: &k, Value: &v} }
 	set := names.MailEventSet // without it SES would tell nobody of a bounce
+	from := (&mail.Address{Name: names.Product, Address: s.From}).String()
 	return &sesv2.SendEmailInput{
-		FromEmailAddress: &s.From, ConfigurationSetName: &set,
+		FromEmailAddress: &from, ConfigurationSetName: &set,
 		Destination: &ses.Destination{ToAddresses: []string{r.Email}},
 		Content: &ses.EmailContent{Simple: &ses.Message{
 			Subject: content(m.Subject),

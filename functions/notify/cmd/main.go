@@ -2,6 +2,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
@@ -16,7 +18,7 @@ import (
 
 func main() {
 	wire.Log()
-	env := wire.Env(names.Analyses.Env, names.Notices.Env, names.EnvMailFrom, names.EnvAPIURL,
+	env := wire.Env(names.Analyses.Env, names.Notices.Env, names.EnvMailFrom,
 		names.Athletes.Env, names.Suppressions.Env, names.EnvPushTopic)
 	cfg := wire.Lambda()
 	db := dynamodb.NewFromConfig(cfg)
@@ -29,6 +31,6 @@ func main() {
 		Notices:  env[names.Notices.Env],
 		Analyses: env[names.Analyses.Env],
 		From:     env[names.EnvMailFrom],
-		APIURL:   env[names.EnvAPIURL],
+		AppURL:   os.Getenv(names.EnvAppURL),
 	}))
 }

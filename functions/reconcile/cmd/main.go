@@ -2,6 +2,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
@@ -23,7 +25,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Notices.Env, names.Effects.Env, names.EnvStateMachineARN,
-		names.EnvCluster, names.EnvPoseService, names.PoseQueue.Env, names.EnvMailFrom, names.EnvAPIURL,
+		names.EnvCluster, names.EnvPoseService, names.PoseQueue.Env, names.EnvMailFrom,
 		names.Athletes.Env, names.Suppressions.Env, names.EnvPushTopic)
 	cfg := wire.Lambda()
 	db := dynamodb.NewFromConfig(cfg)
@@ -33,7 +35,7 @@ func main() {
 		Notices: notice.Sender{DB: db, Mail: sesv2.NewFromConfig(cfg), Notices: env[names.Notices.Env],
 			Push: sns.NewFromConfig(cfg), Topic: env[names.EnvPushTopic],
 			People:   athlete.Store{DB: db, Athletes: env[names.Athletes.Env], Suppressions: env[names.Suppressions.Env]},
-			Analyses: env[names.Analyses.Env], From: env[names.EnvMailFrom], APIURL: env[names.EnvAPIURL]},
+			Analyses: env[names.Analyses.Env], From: env[names.EnvMailFrom], AppURL: os.Getenv(names.EnvAppURL)},
 		Fleet: fleet.Fleet{DB: db, ECS: ecs.NewFromConfig(cfg), Effects: env[names.Effects.Env],
 			Cluster: env[names.EnvCluster], Service: env[names.EnvPoseService]},
 		Steps:      sfn.NewFromConfig(cfg),

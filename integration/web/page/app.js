@@ -8,6 +8,7 @@ const sentence = (s) => (s ? s[0].toUpperCase() + s.slice(1) : '');
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 let token = '';
 let key = '';
+let asked = new URLSearchParams(location.search).get('analysis') || ''; // the analysis that the page's address names, as a mail's link does
 
 function trouble(text) { $('trouble').textContent = text || ''; show('trouble', !!text); }
 
@@ -64,7 +65,17 @@ async function enter() {
   trouble();
   token = (await (await fetch('token', { method: 'POST' })).json()).access_token;
   await balance();
-  show('sign-in', false); show('submit', true);
+  show('sign-in', false);
+  if (asked) await look(asked); else show('submit', true);
+}
+
+// look shows an analysis that was made before.
+async function look(id) {
+  show('run', true); show('bar', true); show('refund', false); $('run').className = '';
+  try { await follow(id); } catch (e) {
+    show('run', false); show('submit', true);
+    trouble(e.status === 404 ? 'You have no analysis ' + id + '.' : e.message);
+  }
 }
 
 async function send(event) {
@@ -150,4 +161,5 @@ $('under').addEventListener('change', () => {
   show('parent-row', $('under').checked); $('parent').required = $('under').checked;
   $('consent-text').textContent = $('under').checked ? 'As the parent, I agree that this clip is analysed' : 'I agree that this clip is analysed';
 });
-$('again').addEventListener('click', () => { trouble(); for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });
+if (asked) $('sign-in-text').textContent = 'Sign in as the test athlete of this cloud to see the analysis ' + asked + '.';
+$('again').addEventListener('click', () => { trouble(); if (asked) { asked = ''; history.replaceState(null, '', location.pathname); } for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });
