@@ -26,9 +26,9 @@ import (
 // either leaves the rest of the table out. BENCH_FFMPEG names the folder of the ffmpeg
 // and ffprobe that decode; without it they are those of the built image (make image),
 // which are the ones deployed, or else the system's. BENCH_TIMES is how often a pass and
-// its parts are measured, for the least of each; 3 without it.
+// its parts are measured, for the median of each; 5 without it.
 func BenchmarkPose(b *testing.B) {
-	decoders, times := chooseDecoders(b), 3
+	decoders, times := chooseDecoders(b), 5
 	if n := os.Getenv("BENCH_TIMES"); n != "" {
 		var err error
 		if times, err = strconv.Atoi(n); err != nil || times < 1 {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -112,47 +113,63 @@ func TestRow(t *testing.T) {
 	fmt.Printf("%s%s\n", rowMark, line)
 }
 
-// pass measures a whole pass of the worker on the clip, from the message to its
-// deletion, and beside it what it cannot do without: one after the other, and so for
-// Times times. Of each figure the least is kept, what other work on the machine
-// disturbed the least.
+// pass measures whole passes of the worker on the clip, from the message to its
+// deletion, and what they cannot do without, in turn: parts, pass, parts, pass, parts.
+// A pass is held against the mean of the parts before and after it, as the speed of a
+// shared machine changes from one second to the next; of every figure the median is
+// given. The first pass, which warms up, does not count.
 func (r row) pass(t *testing.T) map[string]any {
 	if got := runtime.NumCPU(); got > r.Cores {
 		t.Fatalf("%d cores, want %d", got, r.Cores)
 	}
 	v := real(t, r.Model)
 	s := serve(t, r.Clip)
-	var line map[string]any
-	var wall, spent, decode, models float64
-	least := func(of *float64, by float64) bool {
-		if *of == 0 || by < *of {
-			*of = by
-			return true
-		}
-		return false
+	if r.Alone {
+		line, _, _ := r.once(t, v, s)
+		return line
 	}
+	landmarks, detections := v.Tracker.Runs()
+	line, _, _ := r.once(t, v, s)
+	landmarks, detections = since(v, landmarks, detections)
+	line["landmark_runs"], line["detector_runs"] = landmarks, detections
+	f := figures{}
+	before := r.parts(t, v, landmarks, detections)
 	for range max(1, r.Times) {
-		landmarks, detections := v.Tracker.Runs()
-		one, took, cpus := r.once(t, v, s)
-		if least(&wall, took) {
-			line = one
-		}
-		least(&spent, cpus)
-		if r.Alone {
-			continue
-		}
-		landmarks, detections = since(v, landmarks, detections)
-		line["landmark_runs"], line["detector_runs"] = landmarks, detections
-		least(&decode, float64(r.passes())*decodeAlone(t, r.Clip, v.Tracker.Side()))
-		least(&models, r.modelsAlone(t, v, landmarks, detections))
-	}
-	if !r.Alone {
+		one, wall, spent := r.once(t, v, s)
+		after := r.parts(t, v, landmarks, detections)
+		decode, models := (before.decode+after.decode)/2, (before.models+after.models)/2
+		before = after
 		bound := (decode + models) / float64(r.Cores)
-		line["times"], line["cpu_s"] = max(1, r.Times), round(spent)
-		line["decode_alone_cpu_s"], line["models_alone_cpu_s"], line["bound_s"] = round(decode), round(models), round(bound)
-		line["wall_over_bound"], line["cpu_over_bound"] = round(wall/bound), round(spent/(decode+models))
+		for name, value := range map[string]float64{"wall_s": wall, "cpu_s": spent, "decode_alone_cpu_s": decode, "models_alone_cpu_s": models,
+			"bound_s": bound, "wall_over_bound": wall / bound, "cpu_over_bound": spent / (decode + models)} {
+			f[name] = append(f[name], value)
+		}
+		for name, value := range one {
+			if value, ok := value.(float64); ok && name != "wall_s" {
+				f[name] = append(f[name], value)
+			}
+		}
+	}
+	line["times"] = max(1, r.Times)
+	for name, values := range f {
+		line[name] = round(median(values))
 	}
 	return line
+}
+
+// figures are those of every repetition.
+type figures map[string][]float64
+
+func median(of []float64) float64 {
+	sorted := slices.Sorted(slices.Values(of))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// parts are what the passes of a row cannot do without, in processor seconds.
+type parts struct{ decode, models float64 }
+
+func (r row) parts(t *testing.T, v seer, landmarks, detections int) parts {
+	return parts{float64(r.passes()) * decodeAlone(t, r.Clip, v.Tracker.Side()), r.modelsAlone(t, v, landmarks, detections)}
 }
 
 func (r row) passes() int { return max(1, r.Passes) }
