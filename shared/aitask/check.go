@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"fastbowlinglab/shared/motion"
 )
 
 // read makes a typed, checked answer of a provider's text. Errors: a Why.
@@ -33,17 +35,24 @@ func read(text string, spec Spec, in Input) (output, error) {
 	return o, nil
 }
 
-// founded checks that every measure which a finding names was made.
+// founded checks that every measure which a finding names was made. A finding
+// that rests on one of low confidence becomes a note: no page calls a value low
+// and builds on it.
 func founded(f FindingsText, in Input) error {
-	made := map[Ref]bool{}
+	made, low := map[Ref]bool{}, map[Ref]bool{}
 	for _, c := range in.Result.Clips {
 		for _, m := range c.Measures {
 			made[Ref{c.Index, m.Name, string(m.Phase)}] = true
 			made[Ref{c.Index, m.Name, ""}] = true
+			low[Ref{c.Index, m.Name, string(m.Phase)}] = m.NotMeasured == "" && m.Confidence < motion.FairConfidence
 		}
 	}
-	for i, it := range f.Items {
+	for i := range f.Items {
+		it := &f.Items[i]
 		for _, r := range it.Measures {
+			if low[r] && (it.Kind == Strength || it.Kind == WorkOn) {
+				it.Kind = Observation
+			}
 			if !made[r] {
 				return fmt.Errorf("%w: item %d names %s of clip %d", Unfounded, i, clip(r.Name, 80), r.Clip)
 			}

@@ -23,7 +23,7 @@ const maxData = 512 << 10
 // where the task uses them, as one string among others: the findings alone. A
 // verdict cannot be talked into, since the precheck never hears the notes.
 type data struct {
-	Clips    []clipData    `json:"clips,omitempty"`
+	Clips    []clipTold    `json:"clips,omitempty"`
 	Findings *FindingsText `json:"findings,omitempty"`
 	Frames   []frameData   `json:"frames,omitempty"` // in the order of the pictures
 	Notes    string        `json:"notes,omitempty"`
@@ -36,6 +36,35 @@ type clipData struct {
 	FrameRate float64          `json:"frame_rate,omitempty"`
 	Measures  []motion.Measure `json:"measures,omitempty"`
 	Warnings  []string         `json:"warnings,omitempty"`
+}
+
+// clipTold is a clip with each measure as the report writes it, so that words and
+// tables round alike.
+type clipTold struct {
+	clipData
+	Measures []measureTold `json:"measures,omitempty"` // in place of clipData's
+}
+
+type measureTold struct {
+	motion.Measure
+	Written   string `json:"written,omitempty"`
+	Certainty string `json:"confidence_word,omitempty"`
+}
+
+func told(r motion.Result) []clipTold {
+	var out []clipTold
+	for _, c := range clipsOf(r) {
+		ct := clipTold{clipData: c}
+		for _, m := range c.Measures {
+			mt := measureTold{Measure: m, Written: m.Written()}
+			if m.NotMeasured == "" {
+				mt.Certainty = motion.ConfidenceWord(m.Confidence)
+			}
+			ct.Measures = append(ct.Measures, mt)
+		}
+		out = append(out, ct)
+	}
+	return out
 }
 
 type frameData struct {
@@ -55,9 +84,9 @@ func dataOf(t Task, in Input) (string, error) {
 		if in.Findings == nil {
 			return "", fmt.Errorf("coaching needs findings")
 		}
-		d.Findings, d.Clips = in.Findings, clipsOf(in.Result)
+		d.Findings, d.Clips = in.Findings, told(in.Result)
 	default:
-		d.Clips, d.Notes = clipsOf(in.Result), notes(in.Notes)
+		d.Clips, d.Notes = told(in.Result), notes(in.Notes)
 	}
 	b, err := json.Marshal(d)
 	if err != nil {

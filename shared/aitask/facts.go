@@ -59,40 +59,26 @@ func (f facts) in(clipIndex int, name string, phase motion.PhaseName) (fact, boo
 	return fact{}, false
 }
 
-// Value and band in words, with as many places as the unit deserves.
-func (m fact) words() string {
-	return fmt.Sprintf("%s ± %s%s", m.num(m.Value), m.num(m.Band), m.unit())
-}
+// words are value, band and unit.
+func (m fact) words() string { return m.Written() }
 
-func (m fact) num(v float64) string {
-	switch m.Unit {
-	case motion.Heights, motion.HeightsSecond, motion.Seconds:
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.0f", math.Round(v)+0) // +0: no "-0"
-}
+// num is a value of the measure in its own decimals.
+func (m fact) num(v float64) string { return m.Number(v) }
 
 func (m fact) unit() string {
-	switch m.Unit {
-	case motion.Degrees:
-		return " degrees"
-	case motion.Seconds:
-		return " s"
-	case motion.Heights:
-		return " body heights"
-	case motion.HeightsSecond:
-		return " body heights a second"
-	case motion.DegreesSecond:
-		return " degrees a second"
-	}
-	return " " + m.Unit
+	u, _ := motion.UnitOf(m.Unit)
+	return u.Words
 }
+
+// low reports whether the table calls the confidence low: nothing is concluded
+// from such a value.
+func (m fact) low() bool { return m.Confidence < motion.FairConfidence }
 
 func (m fact) ref() Ref { return Ref{m.clip, m.Name, string(m.Phase)} }
 
 // evidence is the measure in words, for a reader.
 func (m fact) evidence() string {
-	return fmt.Sprintf("Clip %d, %s: %s (confidence %.0f %%).", m.clip+1, label(m.Name, m.Phase), m.words(), 100*m.Confidence)
+	return fmt.Sprintf("Clip %d, %s: %s (confidence %s %%).", m.clip+1, label(m.Name, m.Phase), m.words(), motion.Number(100*m.Confidence, 0))
 }
 
 // surely reports whether the whole band lies above (or below) a limit.

@@ -64,7 +64,7 @@ var strong = map[string]Drill{
 	},
 	titleArmLate: {
 		Title: "Pace changes with the same arm", Dose: "2 sets of 6",
-		Purpose: "Your arm comes late and fast; the drill keeps that timing when you change pace.",
+		Purpose: "Your arm comes late; the drill keeps that timing when you change pace.",
 		Steps: []string{"Bowl six balls at 60, 80 and 60 % pace in turn with the same run-up rhythm.",
 			"Change the run-up speed only, and let the arm start when the front foot lands each time."},
 	},
@@ -112,19 +112,24 @@ func rulesCoaching(f FindingsText) *CoachingText {
 		out.Drills = append(out.Drills, d)
 	}
 	out.Summary = fmt.Sprintf("%s, in the order in which to try them.", count(len(out.Drills), "drill", "drills"))
-	if named > 0 {
-		out.Summary += fmt.Sprintf(" %s from what was measured in your action; the rest suits every fast bowler.", count(named, "follows", "follow"))
-	} else {
+	switch rest := len(out.Drills) - named; {
+	case named == 0:
 		out.Summary += " Nothing in the measured values asks for a change by itself, so these keep the action repeatable."
+	case rest == 0:
+		out.Summary += " All of them follow from what was measured in your action."
+	case rest == 1:
+		out.Summary += fmt.Sprintf(" %s from what was measured in your action; the other suits every fast bowler.", count(named, "follows", "follow"))
+	default:
+		out.Summary += fmt.Sprintf(" %s from what was measured in your action; the other %d suit every fast bowler.", count(named, "follows", "follow"), rest)
 	}
 	return out
 }
 
 // because quotes the finding and the first number that it rests on.
 func because(it Finding, how string) string {
-	s := how + lowerFirst(it.Title)
+	s := how + lowerFirst(it.Title) + ". "
 	if len(it.Evidence) > 0 {
-		s += " (" + strings.TrimSuffix(it.Evidence[0], ".") + ")"
+		s += "That rests on " + strings.TrimSuffix(lowerFirst(it.Evidence[0]), ".") + ". "
 	}
-	return s + ". "
+	return s
 }

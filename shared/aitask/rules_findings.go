@@ -21,7 +21,7 @@ const (
 	titleTrunkUp     = "An upright trunk at release"
 	titleTrunk       = "The trunk at release"
 	titleArmEarly    = "The arm starts early"
-	titleArmLate     = "A late, fast arm"
+	titleArmLate     = "A late bowling arm"
 	titleArm         = "The bowling arm"
 	titleElbow       = "The elbow of the bowling arm, as seen"
 	titleRunUp       = "The run-up"
@@ -59,6 +59,17 @@ func finding(title string, k Kind, detail string, ms ...fact) Finding {
 	return it
 }
 
+// conclude makes a finding of a kind, or only a note under its plain title where
+// a value that it rests on has a low confidence.
+func conclude(title, plainTitle string, k Kind, text, conclusion string, ms ...fact) Finding {
+	for _, m := range ms {
+		if m.low() {
+			return finding(plainTitle, Observation, fmt.Sprintf("%s The confidence in one of these values is low, so nothing is concluded from them.", text), ms...)
+		}
+	}
+	return finding(title, k, text+conclusion, ms...)
+}
+
 // Front knee, degrees. Published groups of fast bowlers land at about 164 ± 11;
 // a change of 10 between landing and release sets the types of front leg apart
 // (Portus et al. 2004); the fastest keep the knee straighter through to release
@@ -93,11 +104,11 @@ func frontLeg(f facts) (Finding, bool) {
 	bends := landed && ffc.Value-rel.Value > kneeChange+math.Hypot(ffc.Band, rel.Band)/2
 	switch {
 	case bends:
-		return finding(titleKneeBends, WorkOn, text+" A knee that keeps bending lets run-up speed run away into the ground instead of into the ball.", ms...), true
+		return conclude(titleKneeBends, titleKneeOpen, WorkOn, text, " A knee that keeps bending lets run-up speed run away into the ground instead of into the ball.", ms...), true
 	case rel.below(kneeStraight) || rel.Value < kneeBent:
-		return finding(titleKneeBent, WorkOn, text+" A firmer front leg would give your trunk and arm more to work against."+unsure(rel, kneeStraight), ms...), true
+		return conclude(titleKneeBent, titleKneeOpen, WorkOn, text, " A firmer front leg would give your trunk and arm more to work against."+unsure(rel, kneeStraight), ms...), true
 	case rel.Value >= kneeStraight:
-		return finding(titleKneeBrace, Strength, text+" That is a leg to bowl over."+unsure(rel, kneeBent), ms...), true
+		return conclude(titleKneeBrace, titleKneeOpen, Strength, text, " That is a leg to bowl over."+unsure(rel, kneeBent), ms...), true
 	}
 	return finding(titleKneeOpen, Observation, text+" It lies between a bent and a braced leg, and the band reaches into both.", ms...), true
 }
@@ -108,17 +119,17 @@ func change(from, to fact) string {
 	band := math.Hypot(from.Band, to.Band)
 	switch {
 	case math.Abs(d) <= kneeChange || math.Abs(d) < band/2:
-		return fmt.Sprintf(" From landing (%s) to release it changed by %.0f degrees, which the bands (together ± %.0f) do not tell from no change.", from.words(), d+0, band)
+		return fmt.Sprintf(" From landing (%s) to release it changed by %s degrees, which the bands (together ± %s) do not tell from no change.", from.words(), from.num(d), from.num(band))
 	case d > 0:
-		return fmt.Sprintf(" It straightened by about %.0f degrees (± %.0f) from landing (%s) to release.", d, band, from.words())
+		return fmt.Sprintf(" It straightened by about %s degrees (± %s) from landing (%s) to release.", from.num(d), from.num(band), from.words())
 	}
-	return fmt.Sprintf(" It bent by about %.0f degrees (± %.0f) from landing (%s) to release.", -d, band, from.words())
+	return fmt.Sprintf(" It bent by about %s degrees (± %s) from landing (%s) to release.", from.num(-d), from.num(band), from.words())
 }
 
 // unsure adds a caution when the band reaches beyond a limit.
 func unsure(m fact, limit float64) string {
 	if math.Abs(m.Value-limit) < m.Band {
-		return fmt.Sprintf(" Take it with care: the band reaches to the other side of %.0f degrees.", limit)
+		return fmt.Sprintf(" Take it with care: the band reaches to the other side of %s degrees.", m.num(limit))
 	}
 	return ""
 }
@@ -137,7 +148,7 @@ func trunk(f facts) (Finding, bool) {
 	text := fmt.Sprintf("At release your trunk leaned %s forward of the vertical, seen from the side.%s In elite bowlers more bending of the upper trunk up to release went with a faster ball (Worthington et al. 2013); that study measured it in three dimensions, so compare the trend and not the number.", m.words(), f.spread(m))
 	switch {
 	case m.Value < trunkUpright:
-		return finding(titleTrunkUp, WorkOn, text+" Your chest is still nearly upright as the ball goes: there is room to bow over the front leg."+unsure(m, trunkUpright), m), true
+		return conclude(titleTrunkUp, titleTrunk, WorkOn, text, " Your chest is still nearly upright as the ball goes: there is room to bow over the front leg."+unsure(m, trunkUpright), m), true
 	case m.Value > trunkDeep:
 		return finding(titleTrunk, Observation, text+" That is a deep lean; make sure that it comes from the hips bending over a firm front leg and not from falling away."+unsure(m, trunkDeep), m), true
 	}
@@ -161,7 +172,7 @@ func armTiming(f facts) (Finding, bool) {
 	text := ""
 	if ok {
 		ms = append(ms, m)
-		text = fmt.Sprintf("When your front foot landed, the bowling arm was %s (0 is straight up, -90 straight back, -180 straight down).%s The fastest bowlers start the arm later (Worthington et al. 2013).", m.words(), f.spread(m))
+		text = fmt.Sprintf("When your front foot landed, the bowling arm was %s (0 is straight up, −90 straight back, −180 straight down).%s The fastest bowlers start the arm later (Worthington et al. 2013).", m.words(), f.spread(m))
 	}
 	if fast {
 		ms = append(ms, speed)
@@ -169,9 +180,9 @@ func armTiming(f facts) (Finding, bool) {
 	}
 	switch {
 	case ok && m.above(armEarly):
-		return finding(titleArmEarly, WorkOn, text+" Yours is well on its way up already, so part of its turn is spent before the front leg is there to push against.", ms...), true
+		return conclude(titleArmEarly, titleArm, WorkOn, text, " Yours is well on its way up already, so part of its turn is spent before the front leg is there to push against.", ms...), true
 	case ok && m.Value < armLate:
-		return finding(titleArmLate, Strength, text+" Yours is still behind you at landing, which leaves its fastest part for the braced front leg."+unsure(m, armLate), ms...), true
+		return conclude(titleArmLate, titleArm, Strength, text, " Yours is still behind you at landing, which leaves its fastest part for the braced front leg."+unsure(m, armLate), ms...), true
 	}
 	return finding(titleArm, Observation, text, ms...), true
 }
@@ -191,9 +202,9 @@ func stride(f facts) (Finding, bool) {
 	text := fmt.Sprintf("Your delivery stride, ankle to ankle, was %s.%s Reviews give 0.75 to 0.85 of standing height for fast bowlers (Bartlett et al. 1996). Height was estimated from your legs and trunk in the picture.", m.words(), f.spread(m))
 	switch {
 	case m.below(strideShort):
-		return finding(titleStrideShort, WorkOn, text+" Yours is shorter, band and all: a longer last stride lowers the hips and gives the front leg time to set itself.", m), true
+		return conclude(titleStrideShort, titleStride, WorkOn, text, " Yours is shorter, band and all: a longer last stride lowers the hips and gives the front leg time to set itself.", m), true
 	case m.above(strideLong):
-		return finding(titleStrideLong, WorkOn, text+" Yours is longer, band and all: an over-long stride makes it hard to get over the front leg.", m), true
+		return conclude(titleStrideLong, titleStride, WorkOn, text, " Yours is longer, band and all: an over-long stride makes it hard to get over the front leg.", m), true
 	}
 	return finding(titleStride, Observation, text+" Yours agrees with that within its band.", m), true
 }
@@ -204,7 +215,7 @@ func runUp(f facts) (Finding, bool) {
 		return Finding{}, false
 	}
 	const tall = 1.8 // metres, to make the ratio tangible
-	text := fmt.Sprintf("Before the back foot landed you travelled at %s; for a bowler of 1.80 m that is about %.1f metres a second.%s Faster bowlers have quicker run-ups (Glazier et al. 2000; Worthington et al. 2013), as long as the front leg can stop them.", m.words(), m.Value*tall, f.spread(m))
+	text := fmt.Sprintf("Before the back foot landed you travelled at %s; for a bowler of 1.80 m that is about %s metres a second.%s Faster bowlers have quicker run-ups (Glazier et al. 2000; Worthington et al. 2013), as long as the front leg can stop them.", m.words(), motion.Number(m.Value*tall, 1), f.spread(m))
 	return finding(titleRunUp, Observation, text, m), true
 }
 
@@ -219,7 +230,7 @@ func rhythm(f facts) (Finding, bool) {
 		ms = append(ms, st)
 		text += fmt.Sprintf(" The delivery stride itself, from back foot to front foot, took %s.", st.words())
 	}
-	return finding(titleRhythm, Observation, text+f.spread(rel)+" Fast bowlers release about a tenth of a second after landing (Bartlett et al. 1996). Compare these from session to session: they show fatigue early.", ms...), true
+	return finding(titleRhythm, Observation, text+f.spread(rel)+" Fast bowlers release about a tenth of a second after landing (Bartlett et al. 1996). Compare these from session to session.", ms...), true
 }
 
 func elbow(f facts) (Finding, bool) {

@@ -3,6 +3,8 @@ package aitask
 import (
 	"fmt"
 	"strings"
+
+	"fastbowlinglab/shared/motion"
 )
 
 // limits lists what was not measured, each reason once, with the clips that
@@ -47,7 +49,7 @@ func limits(f facts) Finding {
 		}
 	}
 	if slowest > 0 && slowest < 100 {
-		parts = append(parts, fmt.Sprintf("At %.0f frames a second the arm turns far between two pictures. Film at 120 to 240 frames a second, side on, with the whole body in view from five strides before the crease, and the bands become narrower.", slowest))
+		parts = append(parts, fmt.Sprintf("At %s frames a second the arm turns far between two pictures. Film at 120 to 240 frames a second, side on, with the whole body in view from five strides before the crease, and the bands become narrower.", motion.Number(slowest, 0)))
 	}
 	parts = append(parts, "All angles are those seen in the picture, from one side; every value comes with the band in which the true one lies 95 times in 100.")
 	it.Detail = clipRunes(strings.Join(parts, " "), 1990)

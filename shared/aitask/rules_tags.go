@@ -13,8 +13,7 @@ const (
 	braced      = 150.0
 	changed     = 10.0
 	slowFrames  = 100.0 // a second
-	sure        = 0.5
-	wideBand    = 15.0 // degrees
+	wideBand    = 15.0  // degrees
 	leastValues = 5
 )
 
@@ -74,7 +73,7 @@ func flagsOf(f facts) []string {
 		if c.FrameRate > 0 && c.FrameRate < slowFrames {
 			flags = append(flags, FlagLowFrameRate)
 		}
-		if c.Confidence < sure {
+		if c.Confidence < motion.FairConfidence {
 			flags = append(flags, FlagLowConfidence)
 		}
 		for _, m := range c.Measures {

@@ -213,7 +213,7 @@ func TestCreditNamesRules(t *testing.T) {
 	if c := (Author{RulesProvider, RulesModel, RulesVersion}).Credit(); !strings.HasPrefix(c, "Written by rules, not by a model") {
 		t.Error(c)
 	}
-	if c := (Author{"bedrock", "m", "findings-1"}).Credit(); !strings.Contains(c, "model m") {
+	if c := (Author{"bedrock", "m", "findings-2"}).Credit(); !strings.Contains(c, "model m") {
 		t.Error(c)
 	}
 }

@@ -134,7 +134,7 @@ func TestRunStoresTheAnswerAndCountsTheCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if doc.Author != (Author{"script", "m1", "findings-1"}) || doc.Findings.Summary != "S." {
+	if doc.Author != (Author{"script", "m1", "findings-2"}) || doc.Findings.Summary != "S." {
 		t.Errorf("stored %+v", doc)
 	}
 	if o := w.outcomes(t); len(o) != 1 || o[0] != "ok" {

@@ -41,10 +41,10 @@ func footage(c motion.Clip) string {
 		parts = append(parts, fmt.Sprintf("%d × %d", c.Width, c.Height))
 	}
 	if c.FrameRate > 0 {
-		parts = append(parts, number(c.FrameRate, 0)+" fps")
+		parts = append(parts, motion.Number(c.FrameRate, 0)+" fps")
 	}
 	if c.Duration > 0 {
-		parts = append(parts, number(c.Duration, 2)+" s")
+		parts = append(parts, motion.Number(c.Duration, 2)+" s")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -64,6 +64,7 @@ type FilePhase struct {
 	Name  string  `json:"name" doc:"run_up, back_foot_contact, front_foot_contact, release or follow_through"`
 	TimeS float64 `json:"time_s" doc:"seconds from the first frame; may lie between frames"`
 	Frame int     `json:"frame" doc:"nearest frame, from 0"`
+	At    string  `json:"at" doc:"seconds from release, as the report writes them; from the first frame without a release"`
 
 	Limbs []FileLimb `json:"limbs" doc:"the skeleton, as lines to draw on the phase's picture"`
 }
@@ -74,6 +75,7 @@ type FileMeasure struct {
 	Phase       string   `json:"phase" doc:"instant at which it was measured; may be empty"`
 	Value       *float64 `json:"value" doc:"null when not measured"`
 	Unit        string   `json:"unit" doc:"unit of value and band"`
+	Written     string   `json:"written" doc:"value, band and unit as the report's texts write them; empty when not measured"`
 	Band        *float64 `json:"band" doc:"half-width of the 95 % band; null when not measured"`
 	Confidence  float64  `json:"confidence" doc:"from 0 to 1"`
 	NotMeasured string   `json:"not_measured" doc:"why there is no value; empty when there is one"`
@@ -193,10 +195,10 @@ func fileClip(c motion.Clip, clipNames []string) FileClip {
 		f.Refused = &FileRefusal{string(c.Refused), c.Refused.Sentence()}
 	}
 	for _, p := range orderedPhases(c) {
-		f.Phases = append(f.Phases, FilePhase{string(p.Name), p.Time, p.Frame, fileLimbs(p.Points, c.Arm)})
+		f.Phases = append(f.Phases, FilePhase{string(p.Name), p.Time, p.Frame, relative(c, p), fileLimbs(p.Points, c.Arm)})
 	}
 	for _, m := range c.Measures {
-		fm := FileMeasure{Name: m.Name, Phase: string(m.Phase), Unit: m.Unit, Confidence: m.Confidence, NotMeasured: m.NotMeasured, Source: m.Source}
+		fm := FileMeasure{Name: m.Name, Phase: string(m.Phase), Unit: m.Unit, Written: m.Written(), Confidence: m.Confidence, NotMeasured: m.NotMeasured, Source: m.Source}
 		if m.NotMeasured == "" {
 			fm.Value, fm.Band = &m.Value, &m.Band
 		}

@@ -105,22 +105,21 @@ func (s *sheet) tile(c motion.Clip, p motion.Phase, w window, x, y, tileH float6
 	s.page.Tag("Caption", func() {
 		s.badge(phaseNumber(p.Name), x+6.5, y+tileH+12, 6.5, ink)
 		s.label(phaseWord(p.Name), stCaption, x+17, y+tileH+5.6, columns3-60, ragged)
-		s.label(relative(c, p.Time), stSmall, x, y+tileH+6, columns3, end)
+		s.label(relative(c, p), stSmall, x, y+tileH+6, columns3, end)
 	})
 }
 
-// relative writes a time of a clip as seconds from release, or from the first
+// relative writes an instant of a clip as seconds from release, or from the first
 // frame where there is no release.
-func relative(c motion.Clip, t float64) string {
-	rel, ok := phaseTime(c, motion.Release)
+func relative(c motion.Clip, p motion.Phase) string {
+	d, ok := c.FromRelease(p)
 	if !ok {
-		return number(t, 2) + " s"
+		return motion.Number(p.Time, 2) + " s"
 	}
-	d := t - rel
 	if d > -0.0005 && d < 0.0005 {
 		return "0 s"
 	}
-	s := number(d, 2) + " s"
+	s := motion.Number(d, 2) + " s"
 	if d > 0 {
 		s = "+" + s
 	}

@@ -143,7 +143,7 @@ func (p plot) py(v float64) float64 { return p.y + p.h*(p.high-v)/(p.high-p.low)
 
 func (p plot) draw(s *sheet) {
 	suffix, dec := unit(p.series.Unit)
-	alt := fmt.Sprintf("%s over time, %d values, error band ± %s", measureWord(p.series.Name), countValues(p.series), number(p.series.Band, dec)+suffix)
+	alt := fmt.Sprintf("%s over time, %d values, error band ± %s", measureWord(p.series.Name), countValues(p.series), motion.Number(p.series.Band, dec)+suffix)
 	s.page.Figure(alt, func() {
 		title := s.lines(measureWord(p.series.Name), stCaption, 0)
 		s.place(title, p.x-27, p.y-29, columns2, ragged)
@@ -174,7 +174,7 @@ func (p plot) axes(s *sheet, suffix string, dec int) {
 		}
 		y := p.py(v)
 		s.page.Line(pdf.Pen{Colour: rule, Width: 0.5}, pdf.XY{X: p.x, Y: y}, pdf.XY{X: p.x + p.w, Y: y})
-		s.label(number(v, dec)+suffix, stTick, p.x-30, y-4.8, 26, end)
+		s.label(motion.Number(v, dec)+suffix, stTick, p.x-30, y-4.8, 26, end)
 	}
 	step := niceStep((p.to - p.from) / 6)
 	decT := 1
@@ -185,7 +185,7 @@ func (p plot) axes(s *sheet, suffix string, dec int) {
 		x := p.px(t + p.zero)
 		s.page.Line(pdf.Pen{Colour: rule, Width: 0.5}, pdf.XY{X: x, Y: p.y + p.h}, pdf.XY{X: x, Y: p.y + p.h + 3})
 		if x < p.x+p.w-6 && x > p.x+4 {
-			s.label(number(t, decT), stTick, x-15, p.y+p.h+2.5, 30, centre)
+			s.label(motion.Number(t, decT), stTick, x-15, p.y+p.h+2.5, 30, centre)
 		}
 	}
 }

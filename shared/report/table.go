@@ -187,7 +187,7 @@ func (s *sheet) confidence(c, x, y float64) {
 	if c > 0.02 {
 		s.page.FillRect(x, y+4.2, 30*c, 3.6, 1.8, muted)
 	}
-	s.label(confidenceWord(c), stSmall, x+35, y+0.6, 50, ragged)
+	s.label(motion.ConfidenceWord(c), stSmall, x+35, y+0.6, 50, ragged)
 }
 
 // compare draws the values of all measured clips side by side.

@@ -37,11 +37,20 @@ func (s *sheet) findings() {
 			s.paragraphs(it.Detail, stBody, x, w)
 			if len(it.Evidence) > 0 {
 				s.y += 2
-				s.paragraph("Rests on: "+strings.Join(it.Evidence, "; "), stSmall, x, w)
+				s.paragraph(restsOn(it.Evidence), stSmall, x, w)
 			}
 		})
 	}
 	s.y += 10
+}
+
+// restsOn makes one sentence of evidence, which comes in sentences or in parts.
+func restsOn(evidence []string) string {
+	parts := make([]string, len(evidence))
+	for i, e := range evidence {
+		parts[i] = strings.TrimRight(e, ".;")
+	}
+	return "Rests on: " + strings.Join(parts, "; ") + "."
 }
 
 // coaching writes what to do about it.

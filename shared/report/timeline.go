@@ -22,11 +22,11 @@ func (s *sheet) timeline(c motion.Clip) {
 	x := func(t float64) float64 { return left + 8 + (contentW-16)*(t-first)/(last-first) }
 	alt := "Timeline:"
 	for _, p := range ps {
-		alt += fmt.Sprintf(" %s at %s;", phaseWord(p.Name), relative(c, p.Time))
+		alt += fmt.Sprintf(" %s at %s;", phaseWord(p.Name), relative(c, p))
 	}
 	s.page.Figure(alt, func() {
 		s.page.Line(pdf.Pen{Colour: rule, Width: 5, Round: true}, pdf.XY{X: x(first), Y: y}, pdf.XY{X: x(last), Y: y})
-		s.intervals(ps, x, y)
+		s.intervals(c, ps, x, y)
 		col := contentW / float64(len(ps))
 		for i, p := range ps {
 			mid := left + col*(float64(i)+0.5)
@@ -40,7 +40,7 @@ func (s *sheet) timeline(c motion.Clip) {
 			}
 			s.badge(phaseNumber(p.Name), x(p.Time), y, 6.2, colour)
 			s.label(phaseWord(p.Name), stSmallB, mid-col/2, y+22, col, centre)
-			s.label(relative(c, p.Time), stSmall, mid-col/2, y+33, col, centre)
+			s.label(relative(c, p), stSmall, mid-col/2, y+33, col, centre)
 		}
 	})
 	s.y += timelineH
@@ -48,7 +48,7 @@ func (s *sheet) timeline(c motion.Clip) {
 
 // intervals shades the two intervals that matter most and writes durations
 // above the line where there is room.
-func (s *sheet) intervals(ps []motion.Phase, x func(float64) float64, y float64) {
+func (s *sheet) intervals(c motion.Clip, ps []motion.Phase, x func(float64) float64, y float64) {
 	clear := 0.0
 	for i := 1; i < len(ps); i++ {
 		a, b := x(ps[i-1].Time), x(ps[i].Time)
@@ -58,7 +58,7 @@ func (s *sheet) intervals(ps []motion.Phase, x func(float64) float64, y float64)
 		case motion.Release:
 			s.page.Line(pdf.Pen{Colour: armC, Width: 5}, pdf.XY{X: a, Y: y}, pdf.XY{X: b, Y: y})
 		}
-		ls := s.lines(number(ps[i].Time-ps[i-1].Time, 2)+" s", stSmall, 0)
+		ls := s.lines(motion.Number(c.Between(ps[i-1], ps[i]), 2)+" s", stSmall, 0)
 		if len(ls) == 0 {
 			continue
 		}

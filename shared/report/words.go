@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -77,69 +76,38 @@ func humanise(name string) string {
 // unit is how a unit is written: after the number, and how many decimals the
 // number has.
 func unit(u string) (suffix string, decimals int) {
-	switch u {
-	case motion.Degrees:
-		return "°", 0
-	case motion.DegreesSecond:
-		return "°/s", 0
-	case motion.Seconds:
-		return " s", 2
-	case motion.Heights:
-		return " heights", 2
-	case motion.HeightsSecond:
-		return " heights/s", 2
-	case "":
-		return "", 2
+	w, known := motion.UnitOf(u)
+	if !known {
+		return " " + humanise(u), w.Decimals
 	}
-	return " " + humanise(u), 2
-}
-
-// number writes f with a true minus sign.
-func number(f float64, decimals int) string {
-	s := strconv.FormatFloat(f, 'f', decimals, 64)
-	if z := strings.Trim(s, "-0."); z == "" { // no "-0"
-		s = strings.TrimPrefix(s, "-")
-	}
-	return strings.Replace(s, "-", "−", 1)
+	return w.Sign, w.Decimals
 }
 
 func value(m motion.Measure) string {
-	suffix, d := unit(m.Unit)
-	return number(m.Value, d) + suffix
+	suffix, _ := unit(m.Unit)
+	return m.Number(m.Value) + suffix
 }
 
 func band(m motion.Measure) string {
-	suffix, d := unit(m.Unit)
-	return "± " + number(m.Band, d) + suffix
+	suffix, _ := unit(m.Unit)
+	return "± " + m.Number(m.Band) + suffix
+}
+
+// beside is a unit that a number keeps where the unit stands elsewhere: a sign,
+// no word.
+func beside(m motion.Measure) string {
+	suffix, _ := unit(m.Unit)
+	if strings.HasPrefix(suffix, " ") {
+		return ""
+	}
+	return suffix
 }
 
 // bare is value without a unit that is a word.
-func bare(m motion.Measure) string {
-	suffix, d := unit(m.Unit)
-	if strings.HasPrefix(suffix, " ") {
-		suffix = ""
-	}
-	return number(m.Value, d) + suffix
-}
+func bare(m motion.Measure) string { return m.Number(m.Value) + beside(m) }
 
 // bandOf is band without the unit, for a place beside the value.
-func bandOf(m motion.Measure) string {
-	suffix, d := unit(m.Unit)
-	if strings.HasPrefix(suffix, " ") {
-		suffix = ""
-	}
-	return "± " + number(m.Band, d) + suffix
-}
-
-func confidenceWord(c float64) string {
-	switch {
-	case c >= 0.8:
-		return "high"
-	case c >= 0.5:
-		return "fair"
-	}
-	return "low"
-}
+func bandOf(m motion.Measure) string { return "± " + m.Number(m.Band) + beside(m) }
 
 func armWord(s motion.Side) string {
 	switch s {
@@ -152,7 +120,7 @@ func armWord(s motion.Side) string {
 }
 
 func rate(fps float64) string {
-	return number(fps, map[bool]int{true: 0, false: 1}[math.Abs(fps-math.Round(fps)) < 0.05]) + " frames a second"
+	return motion.Number(fps, map[bool]int{true: 0, false: 1}[math.Abs(fps-math.Round(fps)) < 0.05]) + " frames a second"
 }
 
 // credit is the line that says who wrote a text.

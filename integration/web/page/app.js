@@ -137,7 +137,7 @@ async function report(path) {
   $('pictures').replaceChildren(...data.pictures.map((p) => {
     const figure = document.createElement('figure'), whole = document.createElement('a'), words = document.createElement('figcaption');
     const clip = clips.find((c) => c.index === p.clip), phase = clip && (clip.phases || []).find((f) => f.name === p.phase);
-    words.textContent = sentence(p.phase.replace('_contact', ' contact').replaceAll('_', '-')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase ? ' · ' + phase.time_s.toFixed(2) + ' s' : '');
+    words.textContent = sentence(p.phase.replace('_contact', ' contact').replaceAll('_', '-')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase && phase.at ? ' · ' + phase.at : '');
     whole.href = p.url; whole.target = '_blank'; whole.rel = 'noreferrer';
     whole.append(picture(p.url, words.textContent, phase && phase.limbs, clip && clip.width)); figure.append(whole, words);
     return figure;
