@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"fastbowlinglab/statemachine"
 )
 
 //go:embed prices.json
@@ -42,7 +44,7 @@ func (p Prices) of(name string) float64 {
 
 // Profile is what one analysis uses.
 type Profile struct {
-	Transitions   float64            `json:"state_transitions"`
+	Transitions   float64            `json:"-"` // statemachine.DeliveredTransitions
 	Lambda        map[string]float64 `json:"lambda_seconds"`
 	APIRequests   float64            `json:"api_requests"`
 	Worker        float64            `json:"worker_seconds"`
@@ -68,6 +70,7 @@ func Load() (Prices, Profile, error) {
 	if err := json.Unmarshal(profileFile, &u); err != nil {
 		return p, u, fmt.Errorf("profile.json: %w", err)
 	}
+	u.Transitions = statemachine.DeliveredTransitions
 	return p, u, nil
 }
 

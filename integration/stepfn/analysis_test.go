@@ -260,16 +260,20 @@ func outputOf(ev Event) *string {
 	return ev.StateExited.Output
 }
 
-// TestAnalysisTransitions counts what a delivered run is billed for: one state
-// transition a state entered, and at most two for Start and End.
+// TestAnalysisTransitions counts what a delivered run is billed for, which is
+// what the costs go by: a state transition for each state entered, and two for
+// Start and End.
 func TestAnalysisTransitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, nil)
 		d := finish(t, f.e, f.start())
 		n := len(strings.Fields(visits(history(t, f.e, d.ExecutionARN))))
 		t.Logf("a delivered run enters %d states and has %d events", n, len(history(t, f.e, d.ExecutionARN)))
-		if n+2 > 16 {
-			t.Errorf("%d states entered; with Start and End at most 16 are wanted", n)
+		if n != statemachine.DeliveredStates {
+			t.Errorf("%d states entered; statemachine says %d, and make cost goes by it", n, statemachine.DeliveredStates)
+		}
+		if statemachine.DeliveredTransitions > 16 {
+			t.Errorf("%d transitions; with Start and End at most 16 are wanted", statemachine.DeliveredTransitions)
 		}
 		if took := d.StopDate.Sub(d.StartDate.Time); took != 23*time.Second {
 			t.Errorf("the engine added time of its own: %s", took)
