@@ -43,6 +43,13 @@ const (
 	keyAllowed // the call repeats itself harmlessly without one
 )
 
+// outcomes describe what a status of success means.
+var outcomes = map[int]string{
+	200: "Done: what was asked for, or what stands now.",
+	201: "Created. The same request with the same key is answered the same, and creates nothing more.",
+	202: "Accepted: the work goes on after this answer. The same request again is answered the same.",
+}
+
 var operations = map[string]operation{
 	"POST /v1/analyses": {summary: "Reserve a credit for an analysis and get an upload form for each clip. Repeated with the same key and body it returns the same analysis, however late, with its status of now.",
 		in: createIn{}, out: created{}, status: 201, key: keyNeeded, problems: "no_credit validation_failed idempotency_key_reused intake_closed too_many_given_back athlete_erased"},
@@ -227,7 +234,7 @@ func (w *writer) operation(r names.Route, op operation) map[string]any {
 	if op.tag304 {
 		param("If-None-Match", "header", false, map[string]any{"type": "string"})
 	}
-	ok := map[string]any{"description": "OK", "content": map[string]any{"application/json": map[string]any{"schema": w.schema(reflect.TypeOf(op.out), "")}}}
+	ok := map[string]any{"description": outcomes[op.status], "content": map[string]any{"application/json": map[string]any{"schema": w.schema(reflect.TypeOf(op.out), "")}}}
 	answers := map[string]any{strconv.Itoa(op.status): ok}
 	if op.tag304 {
 		ok["headers"] = map[string]any{"ETag": map[string]any{"schema": map[string]any{"type": "string"}}}
@@ -278,6 +285,9 @@ func openAPIDocument(t *testing.T) []byte {
 			t.Errorf("%s is a route and not described", r.Key())
 			continue
 		}
+		if outcomes[op.status] == "" {
+			t.Errorf("%s answers %d, which has no description", r.Key(), op.status)
+		}
 		p, _ := paths[r.Path].(map[string]any)
 		if p == nil {
 			p = map[string]any{}
@@ -293,6 +303,7 @@ func openAPIDocument(t *testing.T) []byte {
 		"info": map[string]any{"title": "FastBowlingLab", "version": "1", "description": "Analyses of a fast bowler's action from phone video. " +
 			"Credits are whole numbers. Every POST may be sent again: it has one effect and the same answer, which tells the status of now. " +
 			"A call that got no answer, or 503, is repeated with the same Idempotency-Key."},
+		"servers":  []any{map[string]any{"url": "/", "description": "The API that serves this document, whatever its address."}},
 		"paths":    paths,
 		"security": []any{map[string]any{"accessToken": []any{}}},
 		"components": map[string]any{"schemas": w.schemas, "securitySchemes": map[string]any{
