@@ -112,6 +112,11 @@ func New(cfg Config) (h http.Handler, release func() error, err error) {
 	if have := os.Getenv(envDir); have != cfg.Dir {
 		return nil, nil, fmt.Errorf("%w (have %q, want %q)", ErrNotPrepared, have, cfg.Dir)
 	}
+	if cfg.Dir != "" {
+		if err := undamaged(cfg.Dir); err != nil {
+			return nil, nil, err
+		}
+	}
 	if !inUse.CompareAndSwap(false, true) {
 		return nil, nil, errors.New("kumo is in use: its services are singletons of the process")
 	}
