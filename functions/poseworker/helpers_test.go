@@ -30,10 +30,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Short timers; a busy machine must still renew a lease in time.
+// No lease runs out because the machine is busy: a worker that is to find one at its
+// end lives later, and briefLease is for the test in which it ends by itself.
 const (
-	testLease = 1000 * time.Millisecond
-	testSkew  = 200 * time.Millisecond
+	testLease  = time.Minute
+	briefLease = time.Second
+	testSkew   = 200 * time.Millisecond
 )
 
 var testTimers = Timers{Keeper: 100 * time.Millisecond, Call: 2 * time.Second, NoProgress: 20 * time.Second,
@@ -182,6 +184,13 @@ func depsFor(w *posetest.World, db posejob.DB, v Vision) Deps {
 	return Deps{Jobs: store(), Rows: w.DB, Queue: w.Queue, QueueURL: posetest.QueueURL, Objects: w.Objects, Bucket: "bucket",
 		Sign: &signer{}, Tokens: w.Answerer(), Vision: v, Passes: 2, Timers: testTimers, Retry: posetest.Quick,
 		Keeper: Lifeline{Jobs: store(), Queue: w.Queue, Tokens: w.Answerer()}}
+}
+
+// later lets a worker live when every lease that is there now has run out.
+func later(d Deps) Deps {
+	d.Now = func() time.Time { return time.Now().Add(2 * testLease) }
+	d.Jobs.Now, d.Keeper.Jobs.Now = d.Now, d.Now
+	return d
 }
 
 // running is a worker at work.

@@ -59,8 +59,7 @@ func TestKilledWorkerIsResumed(t *testing.T) {
 	token2 := w.Await(w.Run)
 	l.cut.Store(true) // from here on A writes nothing
 	b := &sight{chunks: 6}
-	waitFor(t, "the lease's end", func() bool { return !w.Job().Live(time.Now(), testSkew) })
-	start(t, depsFor(w, w.DB, b))
+	start(t, later(depsFor(w, w.DB, b)))
 	w.Queue.Show()
 	job := waitState(t, w, posejob.Done)
 	if b.times("0/2") != 0 || b.times("0/3") != 1 || b.times("0/5") != 1 {
@@ -95,9 +94,8 @@ func TestPausedOwnerLoses(t *testing.T) {
 	<-g.at
 	wake := make(chan struct{})
 	l.hold.Store(&wake)
-	waitFor(t, "the lease's end", func() bool { return !w.Job().Live(time.Now(), testSkew) })
 	b := &sight{chunks: 6}
-	db := depsFor(w, w.DB, b)
+	db := later(depsFor(w, w.DB, b))
 	start(t, db)
 	w.Queue.Show()
 	done := waitState(t, w, posejob.Done)
@@ -111,7 +109,7 @@ func TestPausedOwnerLoses(t *testing.T) {
 	if after := w.Job(); *after.Result != *done.Result || after.Fence != 2 || after.State != posejob.Done {
 		t.Errorf("A changed the row: %+v", after)
 	}
-	waitFor(t, "queue empty", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "queue empty", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 }
 
 // The fence, and not the keeper, is what refuses a late result.
@@ -125,8 +123,7 @@ func TestLateResultIsRefused(t *testing.T) {
 	da.Timers.Keeper = time.Hour // this keeper notices nothing
 	start(t, da)
 	<-g.at
-	waitFor(t, "the lease's end", func() bool { return !w.Job().Live(time.Now(), testSkew) })
-	start(t, depsFor(w, w.DB, &sight{chunks: 3}))
+	start(t, later(depsFor(w, w.DB, &sight{chunks: 3})))
 	w.Queue.Show()
 	done := waitState(t, w, posejob.Done)
 	close(g.open)
@@ -155,7 +152,7 @@ func TestEndedAnalysisCancelsThePass(t *testing.T) {
 	if d := time.Since(begun); d > testLease {
 		t.Errorf("it took %v with a keeper period of %v", d, testTimers.Keeper)
 	}
-	waitFor(t, "message deleted", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "message deleted", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 	waitFor(t, "the run told", func() bool { return w.Tokens.Get(token2).Error == string(fault.Conceded) })
 }
 
@@ -200,7 +197,7 @@ func TestNoProgressIsGivenUp(t *testing.T) {
 		}
 	}
 	waitFor(t, "the run told", func() bool { return w.Tokens.Get(token2).Error == string(fault.PoseFailed) })
-	waitFor(t, "message deleted", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "message deleted", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 	if n := s.times("0/0"); n != 1 {
 		t.Errorf("chunk 0 was computed %d times", n)
 	}
@@ -259,7 +256,7 @@ func TestLeaseThatCannotBeRenewedCancelsThePass(t *testing.T) {
 	s := &sight{chunks: 2, before: at(1, g.wait)}
 	d := depsFor(w, w.DB, s)
 	d.Keeper.Jobs = w.Store(l.client(w))
-	d.Keeper.Jobs.Lease = testLease
+	d.Jobs.Lease, d.Keeper.Jobs.Lease = briefLease, briefLease
 	start(t, d)
 	<-g.at
 	l.cut.Store(true) // only the keeper's connections fail

@@ -91,7 +91,7 @@ func TestUnansweredTokenIsAnsweredLater(t *testing.T) {
 	}
 	w.Tokens.Fail(nil)
 	waitFor(t, "token 2 answered", func() bool { w.Queue.Show(); return w.Tokens.Get(token2).Output != "" })
-	waitFor(t, "message deleted", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "message deleted", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 	if _, total := s.most(); total != 2 {
 		t.Errorf("%d chunks computed; want 2", total)
 	}
@@ -112,7 +112,7 @@ func TestLateSuccessIsFinal(t *testing.T) {
 	waitFor(t, "a late heartbeat", func() bool { return w.Tokens.Get(token2).Late > 0 })
 	time.AfterFunc(3*testTimers.Keeper, func() { close(g.open) })
 	waitState(t, w, posejob.Done)
-	waitFor(t, "message deleted", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "message deleted", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 	if got := w.Tokens.Get(token2); got.Late != 2 { // one heartbeat and the result
 		t.Errorf("%d answers to a dead token", got.Late)
 	}

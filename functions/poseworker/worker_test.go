@@ -33,7 +33,7 @@ func TestOnePass(t *testing.T) {
 	if got := w.Tokens.Get(token2).Output; got != passOutput(names.PoseResultKey(w.Run.AnalysisID, 1, 1)) {
 		t.Errorf("token 2: %s", got)
 	}
-	waitFor(t, "message deleted", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "message deleted", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 	if job.Redone != 0 || job.Progress.Fraction != 1 || len(job.Checkpoints) != 6 {
 		t.Errorf("job: %+v", job)
 	}
@@ -127,7 +127,7 @@ func TestTwoWorkersOneJob(t *testing.T) {
 		t.Errorf("chunks computed at most %d times, %d in all; fence %d", most, total, job.Fence)
 	}
 	w.Queue.Show()
-	waitFor(t, "queue empty", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "queue empty", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 	if d := w.Queue.Dead(); len(d) != 0 {
 		t.Errorf("dead letters: %q", d)
 	}
@@ -163,7 +163,7 @@ func TestNeverMorePassesThanSlots(t *testing.T) {
 		runs = append(runs, run)
 	}
 	start(t, depsFor(w, w.DB, s))
-	waitFor(t, "all done", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "all done", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 	for _, run := range runs {
 		if j, err := w.Jobs.Get(t.Context(), run.AnalysisID); err != nil || j.State != posejob.Done {
 			t.Errorf("%s: %s, %v", run.AnalysisID, j.State, err)
@@ -180,7 +180,7 @@ func TestAForeignMessageIsDropped(t *testing.T) {
 	w.Queue.Send("")
 	w.Queue.Send(strings.Repeat("x", 5000))
 	start(t, depsFor(w, w.DB, &sight{chunks: 1}))
-	waitFor(t, "queue empty", func() bool { return w.Queue.Len() == 0 })
+	waitFor(t, "queue empty", func() bool { w.Queue.Show(); return w.Queue.Len() == 0 })
 }
 
 func TestTheQueueComesBack(t *testing.T) {
