@@ -21,6 +21,7 @@ import (
 	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/retry"
 )
 
 // Config says what to play.
@@ -130,7 +131,7 @@ func (c *campaign) play(ctx context.Context) (Result, error) {
 		s := &schedule{c: c, plan: newPlan(c.cfg.Seed + uint64(i)), operator: client{c.cloud.API, operator}}
 		all = append(all, s)
 		wg.Go(func() { s.run(ctx) })
-		if err := sleep(ctx, c.cfg.Every); err != nil {
+		if err := retry.Sleep(ctx, c.cfg.Every); err != nil {
 			break
 		}
 	}

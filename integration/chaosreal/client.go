@@ -9,6 +9,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"time"
+
+	"fastbowlinglab/shared/retry"
 )
 
 // client is an athlete's or operator's app: it asks again until it is told.
@@ -44,7 +46,7 @@ func (c client) call(ctx context.Context, method, path, key string, in, out any)
 		default:
 			last = fmt.Errorf("%s %s: %d %s", method, path, status, answer)
 		}
-		if err := sleep(ctx, tryAgain); err != nil {
+		if err := retry.Sleep(ctx, tryAgain); err != nil {
 			return err
 		}
 	}
@@ -129,16 +131,4 @@ func upload(ctx context.Context, url string, fields map[string]string, clip []by
 		err = fmt.Errorf("%d %s", status, answer)
 	}
 	return err
-}
-
-// sleep waits, or says why not.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

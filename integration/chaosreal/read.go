@@ -18,6 +18,7 @@ import (
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/outbox"
 	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/retry"
 )
 
 // settling is how long notices have to leave, and workers to let go, when no fault
@@ -50,7 +51,7 @@ func (c *campaign) settle(ctx context.Context, all []*schedule) error {
 		if busy == 0 {
 			return nil
 		}
-		if err := sleep(ctx, 2*time.Second); err != nil {
+		if err := retry.Sleep(ctx, 2*time.Second); err != nil {
 			return err
 		}
 	}

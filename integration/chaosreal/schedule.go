@@ -16,6 +16,7 @@ import (
 	"fastbowlinglab/integration/local"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/retry"
 )
 
 // stoppedFor is longer than a pose lease and the skew.
@@ -72,7 +73,7 @@ func (s *schedule) run(ctx context.Context) {
 	var things sync.WaitGroup
 	for _, th := range s.plan.things() {
 		things.Go(func() {
-			if sleep(ctx, th.at) == nil {
+			if retry.Sleep(ctx, th.at) == nil {
 				s.thing(ctx, app, th)
 			}
 		})
@@ -99,7 +100,7 @@ func (s *schedule) follow(ctx context.Context) {
 				return
 			}
 		}
-		if sleep(ctx, 300*time.Millisecond) != nil {
+		if retry.Sleep(ctx, 300*time.Millisecond) != nil {
 			return
 		}
 	}
@@ -147,7 +148,7 @@ func (s *schedule) stop(ctx context.Context, row analysis.Row, th thing) {
 	if th.kind != redrive {
 		return
 	}
-	_ = sleep(ctx, s.plan.dice.Between(0, 10*time.Second, fmt.Sprint("redrive ", th.n)))
+	_ = retry.Sleep(ctx, s.plan.dice.Between(0, 10*time.Second, fmt.Sprint("redrive ", th.n)))
 	_, _ = s.c.steps.RedriveExecution(ctx, &sfn.RedriveExecutionInput{ExecutionArn: &arn})
 }
 
@@ -165,6 +166,6 @@ func (s *schedule) worker(ctx context.Context, th thing) {
 	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
 		return
 	}
-	_ = sleep(ctx, stoppedFor)
+	_ = retry.Sleep(ctx, stoppedFor)
 	_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been killed meanwhile
 }
