@@ -40,10 +40,11 @@ func newReaper(w *world) *reaper {
 // strike sends a busy worker the signal, if there is one. A job whose owner is lost
 // three times without having saved anything is poison, and rightly given up: each is
 // struck again only when it has saved something since. A worker is stopped in the first
-// half of a job, so that it has something left to do wrongly when it wakes up.
-func (r *reaper) strike(open []string, signal syscall.Signal) {
+// half of a job, so that it has something left to do wrongly when it wakes up. It
+// reports whether it found one.
+func (r *reaper) strike(open []string, signal syscall.Signal) bool {
 	if signal == syscall.SIGSTOP && r.stopped != nil {
-		return
+		return false
 	}
 	pids := r.w.Tasks().Pids()
 	r.rnd.Shuffle(len(pids), func(i, j int) { pids[i], pids[j] = pids[j], pids[i] })
@@ -62,16 +63,17 @@ func (r *reaper) strike(open []string, signal syscall.Signal) {
 			}
 			r.struck[id] = n
 			if err := syscall.Kill(pid, signal); err != nil {
-				return
+				return false
 			}
 			if signal == syscall.SIGSTOP {
 				r.stops, r.stopped = r.stops+1, &victim{pid, id, j.Fence}
 			} else {
 				r.kills++
 			}
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // wake lets the stopped worker go on once another owns its job, or has ended it.
