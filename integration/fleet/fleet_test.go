@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -73,46 +74,54 @@ func TestGuardsOff(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Run(fleet.OffSlots, func(t *testing.T) {
-		w := start(t, fleet.OffSlots)
-		if err := w.Tasks().SetDesired(2); err != nil {
-			t.Fatal(err)
-		}
-		ids := w.bothRoads(20)
-		eventually(t, 5*time.Minute, "the jobs' ends", func() bool { return len(w.open(ids)) == 0 })
-		w.mustFind(w.check(ids, 0), "at once in a worker")
+		mustFind(t, fleet.OffSlots, func(w *world) findings {
+			ids := w.bothRoads(20)
+			eventually(w.t, 5*time.Minute, "the jobs' ends", func() bool { return len(w.open(ids)) == 0 })
+			return w.check(ids, 0)
+		}, "at once in a worker")
 	})
 	t.Run(fleet.OffFence, func(t *testing.T) {
-		w := start(t, fleet.OffFence)
-		if err := w.Tasks().SetDesired(2); err != nil {
-			t.Fatal(err)
-		}
-		w.road(flags.RoadQueue)
-		ids := w.submit(0, 12)
-		r := newReaper(w)
-		eventually(t, 6*time.Minute, "the jobs' ends", func() bool {
-			r.wake()
-			open := w.open(ids)
-			if r.stops < 3 { // one that is stopped in the middle of a request may give up for that
-				r.strike(open, syscall.SIGSTOP)
-			}
-			return len(open) == 0
-		})
-		w.mustFind(w.check(ids, r.stops), "finished twice", "the result is not that of its last owner")
+		mustFind(t, fleet.OffFence, func(w *world) findings {
+			w.road(flags.RoadQueue)
+			ids := w.submit(0, 12)
+			r := newReaper(w)
+			eventually(w.t, 6*time.Minute, "the jobs' ends", func() bool {
+				r.wake()
+				open := w.open(ids)
+				if r.stops < 3 { // one that is stopped in the middle of a request may give up for that
+					r.strike(open, syscall.SIGSTOP)
+				}
+				return len(open) == 0
+			})
+			return w.check(ids, r.stops)
+		}, "finished twice", "the result is not that of its last owner")
 	})
 }
 
-// mustFind fails unless a problem of one of the kinds was found.
-func (w *world) mustFind(f findings, kinds ...string) {
-	w.t.Helper()
-	w.t.Logf("%s; %q", f.summary, f.problems)
-	for _, p := range f.problems {
-		for _, kind := range kinds {
-			if strings.Contains(p, kind) {
-				return
+// mustFind plays a world of two workers with a guard off, and fails unless a problem of
+// one of the kinds is found. When processes meet is the machine's affair, so a world in
+// which they did not is played again, twice.
+func mustFind(t *testing.T, off string, play func(*world) findings, kinds ...string) {
+	t.Helper()
+	for range 3 {
+		played, found := false, false
+		t.Run("world", func(t *testing.T) {
+			w := start(t, off)
+			if err := w.Tasks().SetDesired(2); err != nil {
+				t.Fatal(err)
 			}
+			f := play(w)
+			played = true
+			t.Logf("%s; %q", f.summary, f.problems)
+			found = slices.ContainsFunc(f.problems, func(p string) bool {
+				return slices.ContainsFunc(kinds, func(kind string) bool { return strings.Contains(p, kind) })
+			})
+		})
+		if found || !played { // it was skipped, or failed and has said so
+			return
 		}
 	}
-	w.t.Errorf("with a guard off nothing like %q was found", kinds)
+	t.Errorf("with a guard off nothing like %q was found", kinds)
 }
 
 // bothRoads submits n jobs, half of them on either road.
