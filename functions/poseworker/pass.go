@@ -218,14 +218,18 @@ func (p *pass) save(ctx context.Context, i int, c pose.Chunk, t tracked, info me
 	}
 	mark := p.move(i, share(t, info), begun, "pose")
 	p.expect(i, info)
-	job, err := p.d.Jobs.Checkpoint(ctx, p.job.Lease(), posejob.Saved{Clip: i, Chunk: c.Index, Checkpoint: cp, Again: again}, mark)
+	saved := posejob.Saved{Clip: i, Chunk: c.Index, Checkpoint: cp}
+	if again {
+		saved.Redone = p.job.Redone + 1
+	}
+	job, err := p.d.Jobs.Checkpoint(ctx, p.job.Lease(), saved, mark)
 	if errors.Is(err, posejob.ErrLost) {
 		p.keeper.cancel(err)
 	}
 	if err != nil {
 		return err
 	}
-	p.job.Checkpoints = job.Checkpoints
+	p.job.Checkpoints, p.job.Redone = job.Checkpoints, job.Redone
 	p.stats.chunks.Add(1)
 	p.stats.frames.Add(int64(len(c.Frames)))
 	if p.d.RenewOnPass {

@@ -233,7 +233,7 @@ func TestPoison(t *testing.T) {
 		w.expire()
 		l := w.claim("b").Lease()
 		again := saved(l, 0, 0)
-		again.Again = true
+		again.Redone = 1
 		j, err := w.store.Checkpoint(t.Context(), l, again, posejob.Mark{Progress: w.progress(0.1)})
 		if err != nil || j.Deaths != 1 || j.Redone != 1 {
 			t.Errorf("checkpoint done again: %+v, %v", j, err)

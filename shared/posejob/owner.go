@@ -86,7 +86,11 @@ func overtaken(until time.Time) func(Job) bool {
 type Saved struct {
 	Clip, Chunk int
 	Checkpoint
-	Again bool // the row had this checkpoint before, and its object was no use
+	// Redone is the row's count of chunks done again, this one among them, where the
+	// row had this checkpoint before and its object was no use; 0 for a new one. Its
+	// owner alone writes that count, so that it is written as it is to be and not
+	// raised: a write whose answer was lost is repeated.
+	Redone int
 }
 
 // Checkpoint makes a stored chunk count, extends the lease and clears the counts
@@ -112,9 +116,9 @@ func (s *Store) checkpoint(ctx context.Context, l Lease, c Saved, m Mark, v map[
 	}
 	v[":c"] = c.Checkpoint
 	expr += m.expr(v)
-	if c.Again {
-		v[":one"] = 1
-		expr += ", #redone = #redone + :one"
+	if c.Redone > 0 {
+		v[":redone"] = c.Redone
+		expr += ", #redone = :redone"
 	} else {
 		v[":zero"] = 0
 		expr += ", #deaths = :zero, #returns = :zero"

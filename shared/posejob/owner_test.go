@@ -146,6 +146,25 @@ func TestRedoneCountsChunksBegunTwice(t *testing.T) {
 	}
 }
 
+// A chunk is done again once, however often its owner has to say so.
+func TestRedoneIsCountedOnceWhereAnAnswerIsLost(t *testing.T) {
+	w := newWorld(t)
+	w.enqueue("t1")
+	w.checkpoint(w.claim("a").Lease(), 0, 0)
+	w.expire()
+	b := w.claim("b")
+	again := saved(b.Lease(), 0, 0)
+	again.Redone = b.Redone + 1
+	f := &dynamotest.Faults{Next: dynamotest.First(2, "UpdateItem", dynamotest.Lost)}
+	j, err := w.storeOn(w.srv.Faulty(f)).Checkpoint(t.Context(), b.Lease(), again, posejob.Mark{Progress: w.progress(0.5)})
+	if err != nil || f.Calls("UpdateItem") != 3 {
+		t.Fatalf("%d requests, %v", f.Calls("UpdateItem"), err)
+	}
+	if got := w.get(); j.Redone != 1 || got.Redone != 1 || got.Deaths != 1 {
+		t.Errorf("redone %d, in the row %d, want 1; %d deaths, want 1: nothing new was saved", j.Redone, got.Redone, got.Deaths)
+	}
+}
+
 // A write of the owner's that arrives after a later one, as one does whose sender
 // gave it up, leaves the lease's end where it is; a chunk counts all the same.
 func TestALateWriteDoesNotPutTheLeaseBack(t *testing.T) {
