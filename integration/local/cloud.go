@@ -25,6 +25,7 @@ import (
 	"fastbowlinglab/integration/local/kumo"
 	"fastbowlinglab/integration/local/lambdaapi"
 	"fastbowlinglab/integration/local/pump"
+	"fastbowlinglab/integration/local/signin"
 	"fastbowlinglab/integration/stepfn"
 	"fastbowlinglab/integration/web"
 	"fastbowlinglab/shared/names"
@@ -39,11 +40,12 @@ type Cloud struct {
 	Endpoint string // URL of the one endpoint, http://127.0.0.1:port
 	API      string // base URL of the HTTP API
 	PoseURL  string // base URL of the pose workers' load balancer
+	SignIn   string // origin of the user pool's pages
 	Logs     string // folder of the log files
 
-	cfg                                 Config
-	listener, apiListener, poseListener net.Listener
-	server, apiServer, poseServer       *http.Server
+	cfg                                                 Config
+	listener, apiListener, poseListener, signInListener net.Listener
+	server, apiServer, poseServer, signInServer         *http.Server
 
 	issuer   *httpapi.Issuer
 	services *endpoint.Router // without faults: for the cloud's own calls
@@ -134,6 +136,10 @@ func (c *Cloud) listen(ctx context.Context) (err error) {
 	if c.poseListener, err = c.loopback(ctx, "127.0.0.1:0"); err != nil {
 		return fmt.Errorf("load balancer: %w", err)
 	}
+	if c.signInListener, err = c.loopback(ctx, "127.0.0.1:0"); err != nil {
+		return fmt.Errorf("sign-in: %w", err)
+	}
+	c.SignIn = "http://" + c.signInListener.Addr().String()
 	c.PoseURL = "http://" + c.poseListener.Addr().String()
 	c.Endpoint = "http://" + c.listener.Addr().String()
 	c.API = "http://" + c.apiListener.Addr().String()
@@ -250,12 +256,10 @@ func (c *Cloud) compute(context.Context) error {
 // servers makes the servers. They open last and are made here, so that they
 // close after the workers and functions, which use them to leave in order.
 func (c *Cloud) servers(context.Context) error {
-	c.server = &http.Server{ReadHeaderTimeout: 10 * time.Second}
-	c.apiServer = &http.Server{ReadHeaderTimeout: 10 * time.Second}
-	c.later(c.server.Close)
-	c.later(c.apiServer.Close)
-	c.poseServer = &http.Server{ReadHeaderTimeout: 10 * time.Second}
-	c.later(c.poseServer.Close)
+	for _, s := range []**http.Server{&c.server, &c.apiServer, &c.poseServer, &c.signInServer} {
+		*s = &http.Server{ReadHeaderTimeout: 10 * time.Second}
+		c.later((*s).Close)
+	}
 	return nil
 }
 
@@ -267,7 +271,7 @@ func (c *Cloud) serve(context.Context) error {
 		return fmt.Errorf("HTTP API: %w", err)
 	}
 	c.server.Handler = bucketCORS(c.webOrigins(), &endpoint.Router{Services: c.services.Services, Intercept: c.cfg.Intercept})
-	page, err := web.Handler(c.Endpoint, func() (string, error) { return c.AthleteToken(GuideAthlete, tokenLife) })
+	page, err := web.Handler(c.Page())
 	if err != nil {
 		return err
 	}
@@ -278,6 +282,8 @@ func (c *Cloud) serve(context.Context) error {
 		}
 		api.ServeHTTP(w, r)
 	})
+	c.signInServer.Handler = signin.New(c.Page(), c.issuer, GuideAthlete, nil)
+	c.running.Go(func() { _ = c.signInServer.Serve(c.signInListener) })
 	c.running.Go(func() { _ = c.server.Serve(c.listener) }) // ends when Close closes it
 	c.running.Go(func() { _ = c.apiServer.Serve(c.apiListener) })
 	c.balance()

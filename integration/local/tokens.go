@@ -1,11 +1,14 @@
 package local
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"time"
 
 	"fastbowlinglab/integration/local/httpapi"
+	"fastbowlinglab/integration/local/signin"
+	"fastbowlinglab/integration/web"
 	"fastbowlinglab/shared/names"
 )
 
@@ -33,4 +36,14 @@ func (c *Cloud) AthleteToken(athlete string, ttl time.Duration) (string, error) 
 // OperatorToken makes an access token of an operator.
 func (c *Cloud) OperatorToken(operator string, ttl time.Duration) (string, error) {
 	return c.issuer.Token(operator, []string{names.OperatorGroup}, ttl)
+}
+
+// Page is what the web page is told of this cloud.
+func (c *Cloud) Page() names.Page {
+	return names.NewPage(c.API+web.Path, c.API, c.Endpoint, httpapi.IssuerURL, httpapi.PageClientID, c.SignIn)
+}
+
+// OpenSession signs an athlete in as the web page does, and keeps signed in.
+func (c *Cloud) OpenSession(ctx context.Context, athlete string) (*signin.Session, error) {
+	return signin.Open(ctx, c.Page(), athlete)
 }

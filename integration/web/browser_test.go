@@ -22,6 +22,7 @@ import (
 type browser struct {
 	t      *testing.T
 	conn   *websocket.Conn
+	host   string // of the DevTools protocol
 	id     int
 	errors []string // what the page's console complained of
 }
@@ -60,18 +61,25 @@ func open(t *testing.T) *browser {
 			}
 		}
 	}()
-	var host string
 	select {
-	case host = <-address:
+	case host := <-address:
+		return attach(t, host, "")
 	case <-time.After(90 * time.Second):
 		t.Fatal("chromium does not listen")
 	}
+	return nil
+}
+
+// attach takes over a page of a browser: the one of that id, or any.
+func attach(t *testing.T, host, id string) *browser {
+	t.Helper()
 	resp, err := http.Get("http://" + host + "/json/list")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	var pages []struct {
+		ID   string `json:"id"`
 		Type string `json:"type"`
 		URL  string `json:"webSocketDebuggerUrl"`
 	}
@@ -79,14 +87,14 @@ func open(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	for _, p := range pages {
-		if p.Type == "page" {
+		if p.Type == "page" && (id == "" || p.ID == id) {
 			conn, err := websocket.Dial(p.URL, "", "http://localhost")
 			if err != nil {
 				t.Fatal(err)
 			}
 			conn.MaxPayloadBytes = 64 << 20
 			t.Cleanup(func() { conn.Close() })
-			b := &browser{t: t, conn: conn}
+			b := &browser{t: t, conn: conn, host: host}
 			for _, domain := range []string{"Page", "Runtime", "DOM", "Log"} {
 				b.do(domain+".enable", nil)
 			}
@@ -97,8 +105,25 @@ func open(t *testing.T) *browser {
 	return nil
 }
 
+// tab opens another tab of the same browser.
+func (b *browser) tab() *browser {
+	b.t.Helper()
+	id := b.do("Target.createTarget", map[string]any{"url": "about:blank"})["targetId"]
+	return attach(b.t, b.host, fmt.Sprint(id))
+}
+
 // do sends a command and waits for its answer.
 func (b *browser) do(method string, params map[string]any) map[string]any {
+	b.t.Helper()
+	r, refused := b.ask(method, params)
+	if refused != nil {
+		b.t.Fatalf("%s: %v", method, refused)
+	}
+	return r
+}
+
+// ask is do for a command that may be refused.
+func (b *browser) ask(method string, params map[string]any) (result map[string]any, refused any) {
 	b.t.Helper()
 	b.id++
 	if params == nil {
@@ -123,10 +148,7 @@ func (b *browser) do(method string, params map[string]any) map[string]any {
 			b.errors = append(b.errors, text)
 		}
 		if m.ID == b.id {
-			if m.Error != nil {
-				b.t.Fatalf("%s: %v", method, m.Error)
-			}
-			return m.Result
+			return m.Result, m.Error
 		}
 	}
 }
@@ -141,16 +163,30 @@ func (b *browser) eval(js string) any {
 	return r["result"].(map[string]any)["value"]
 }
 
-// until waits for an expression to become true.
+// until waits for an expression to become true, on whatever page the browser is
+// by then: one that is left meanwhile answers nothing.
 func (b *browser) until(what, js string, limit time.Duration) {
 	b.t.Helper()
 	end := time.Now().Add(limit)
-	for b.eval("!!("+js+")") != true {
-		if time.Now().After(end) {
-			b.t.Fatalf("waited %s for %s; the page says: %v", limit, what, b.eval("document.body.innerText"))
+	for {
+		r, refused := b.ask("Runtime.evaluate", map[string]any{"expression": "!!(" + js + ")", "returnByValue": true, "awaitPromise": true})
+		if got, _ := r["result"].(map[string]any); refused == nil && got["value"] == true {
+			return
 		}
-		b.eval("new Promise(done => setTimeout(done, 100))")
+		if time.Now().After(end) {
+			b.t.Fatalf("waited %s for %s; the page says: %v", limit, what, b.eval("location.href + '\\n' + document.body.innerText"))
+		}
+		_, _ = b.ask("Runtime.evaluate", map[string]any{"expression": "new Promise(done => setTimeout(done, 100))", "awaitPromise": true})
 	}
+}
+
+// signIn signs in at the user pool's page, as somebody who came to the page does.
+func (b *browser) signIn(user string) {
+	b.t.Helper()
+	b.until("the way in", "document.readyState === 'complete' && !document.getElementById('sign-in').hidden && !document.getElementById('enter').disabled", 90*time.Second)
+	b.eval("document.getElementById('enter').click()")
+	b.until("the user pool's page", "document.readyState === 'complete' && document.getElementById('user')", 90*time.Second)
+	b.eval(fmt.Sprintf("{ document.getElementById('user').value = %q; document.getElementById('sign-in').click(); }", user))
 }
 
 // phone makes the window a phone's.

@@ -22,10 +22,11 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// The local user pool.
+// The local user pool and its two clients: the app's, and the web page's.
 const (
-	IssuerURL = "https://cognito-idp.us-east-1.amazonaws.com/us-east-1_local"
-	ClientID  = "local-app"
+	IssuerURL    = "https://cognito-idp.us-east-1.amazonaws.com/us-east-1_local"
+	ClientID     = "local-app"
+	PageClientID = "local-page"
 )
 
 // Issuer makes access tokens such as a Cognito user pool makes.
@@ -129,7 +130,7 @@ func (i *Issuer) JWKS(context.Context) ([]byte, error) {
 // Authorizer checks this issuer's tokens. As in AWS, their kind is left to the
 // function.
 func (i *Issuer) Authorizer() *Authorizer {
-	return &Authorizer{Issuer: IssuerURL, Audience: []string{ClientID}, JWKS: i.JWKS}
+	return &Authorizer{Issuer: IssuerURL, Audience: []string{ClientID, PageClientID}, JWKS: i.JWKS}
 }
 
 // ServeHTTP serves /.well-known/jwks.json, for whoever wants to check a token.

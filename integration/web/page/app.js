@@ -6,9 +6,9 @@ const $ = (id) => document.getElementById(id);
 const show = (id, on) => { $(id).hidden = !on; };
 const sentence = (s) => (s ? s[0].toUpperCase() + s.slice(1) : '');
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-let token = '';
+let api = ''; // the API's base address
 let key = '';
-let asked = new URLSearchParams(location.search).get('analysis') || ''; // the analysis that the page's address names, as a mail's link does
+let asked = address.get('analysis') || ''; // the analysis that the page's address names, as a mail's link does
 
 function trouble(text) { $('trouble').textContent = text || ''; show('trouble', !!text); }
 
@@ -16,14 +16,25 @@ class Problem extends Error {
   constructor(status, body) { super(body.detail || body.title || body.message || 'The service answered ' + status); this.status = status; this.code = body.code; }
 }
 
-// call repeats a request that got no answer, or one that says: later.
+// call repeats a request that got no answer, or one that says: later. A token that
+// the API no longer takes is replaced once, whatever this device's clock says of it.
 async function call(method, path, { body, headers = {} } = {}) {
-  for (let attempt = 1; ; attempt++) {
-    let answer;
+  for (let attempt = 1, stale; ; attempt++) {
+    let answer, token;
     try {
-      answer = await fetch(path, { method, body: body && JSON.stringify(body), cache: 'no-store',
+      token = await signIn.token(stale);
+      answer = await fetch(api + path, { method, body: body && JSON.stringify(body), cache: 'no-store',
         headers: { Authorization: 'Bearer ' + token, ...(body && { 'Content-Type': 'application/json' }), ...headers } });
-    } catch (lost) { if (attempt === 5) throw lost; await wait(300 * 2 ** attempt); continue; }
+    } catch (lost) {
+      if (lost instanceof SignedOut) throw lost;
+      if (attempt >= 5) throw lost instanceof Unreachable ? lost : new Unreachable('The service cannot be reached. Please try again in a minute.');
+      await wait(300 * 2 ** attempt); continue;
+    }
+    if (answer.status === 401) {
+      if (!stale) { stale = token; continue; }
+      signIn.forget();
+      throw new SignedOut('Your sign-in has ended. Please sign in again.');
+    }
     if (answer.status >= 500 && attempt < 5) { await wait(300 * 2 ** attempt); continue; }
     if (answer.status === 304) return { status: 304 };
     const data = await answer.json().catch(() => ({}));
@@ -61,18 +72,48 @@ async function balance() {
   $('who').textContent = data.balance + (data.balance === 1 ? ' credit' : ' credits');
 }
 
+// start reads what the page is told of its deployment, and goes on where a sign-in,
+// or the page before a reload, left off.
+async function start() {
+  let config;
+  try { config = await (await fetch('config.json', { cache: 'no-store' })).json(); } catch {
+    throw new Error('This page did not come whole. Please load it again.');
+  }
+  signIn.use(config);
+  api = config.api;
+  if (location.origin !== new URL(config.app).origin) { // signing in comes back to that one alone
+    location.replace(config.app + (asked ? '?' + new URLSearchParams({ analysis: asked }) : ''));
+    return;
+  }
+  signIn.whenLeft(() => signedOut('You have signed out in another tab.'));
+  const back = await signIn.back();
+  if (back.analysis) { asked = back.analysis; toAnalysis(asked); }
+  if (!back.done && !signIn.resumable()) { signedOut(back.trouble); return; }
+  try { await enter(); } catch (e) { signedOut(e.message); }
+}
+
 async function enter() {
-  trouble();
-  token = (await (await fetch('token', { method: 'POST' })).json()).access_token;
   await balance();
-  show('sign-in', false);
+  trouble(); show('sign-in', false); show('leave', true);
   if (asked) await look(asked); else show('submit', true);
 }
+
+// signedOut shows the way in, and why it is shown again.
+function signedOut(why) {
+  for (const id of ['submit', 'run', 'report', 'leave']) show(id, false);
+  $('who').textContent = 'Not signed in';
+  $('sign-in-text').textContent = asked ? 'Sign in to see the analysis ' + asked + '.' : 'Sign in to send a clip, or to see your report.';
+  $('enter').disabled = false; show('sign-in', true);
+  trouble(why);
+}
+
+const failed = (e) => (e instanceof SignedOut ? signedOut(e.message) : trouble(e.message));
 
 // look shows an analysis that was made before.
 async function look(id) {
   show('run', true); show('bar', true); show('refund', false); $('run').className = '';
   try { await follow(id); } catch (e) {
+    if (e instanceof SignedOut) throw e;
     show('run', false); show('submit', true);
     trouble(e.status === 404 ? 'You have no analysis ' + id + '.' : e.message);
   }
@@ -97,12 +138,13 @@ async function send(event) {
       catch (e) { if (attempt === 4) throw e; await wait(1000 * attempt); }
     }
     await call('POST', '/v1/analyses/' + encodeURIComponent(data.analysis_id) + '/confirm');
+    asked = data.analysis_id; toAnalysis(asked); // whatever happens to this page now, it is found again
     await balance();
     await follow(data.analysis_id);
     key = '';
   } catch (e) {
     if (e.code === 'no_credit' || e.status === 422 || e.status === 400) key = ''; // the next try is another request
-    trouble(e.message); show('submit', true);
+    failed(e); show('submit', !(e instanceof SignedOut));
   }
   $('send').disabled = false;
 }
@@ -155,11 +197,13 @@ async function report(path) {
   show('report', true);
 }
 
-$('enter').addEventListener('click', () => enter().catch((e) => trouble(e.message)));
+$('enter').addEventListener('click', () => { trouble(); signIn.begin(asked).catch(failed); });
+$('leave').addEventListener('click', () => { $('leave').disabled = true; signIn.leave(); });
 $('submit').addEventListener('submit', send);
 $('under').addEventListener('change', () => {
   show('parent-row', $('under').checked); $('parent').required = $('under').checked;
   $('consent-text').textContent = $('under').checked ? 'As the parent, I agree that this clip is analysed' : 'I agree that this clip is analysed';
 });
-if (asked) $('sign-in-text').textContent = 'Sign in as the test athlete of this cloud to see the analysis ' + asked + '.';
-$('again').addEventListener('click', () => { trouble(); if (asked) { asked = ''; history.replaceState(null, '', location.pathname); } for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });
+$('again').addEventListener('click', () => { trouble(); asked = ''; toAnalysis(); for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });
+addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); }); // the way back shows nothing of whoever signed out
+start().catch((e) => trouble(e.message));

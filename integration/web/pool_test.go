@@ -1,0 +1,80 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+)
+
+// watch notes what is asked of the user pool, and lets a test answer in its place.
+func (c *cloud) watch(pool http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		tamper := c.tamper
+		c.mu.Unlock()
+		if tamper != nil && tamper(w, r) {
+			return
+		}
+		if r.URL.Path != "/oauth2/token" {
+			pool.ServeHTTP(w, r)
+			return
+		}
+		var form bytes.Buffer
+		_, _ = form.ReadFrom(r.Body)
+		r.Body = nopCloser{bytes.NewReader(form.Bytes())}
+		answer := httptest.NewRecorder()
+		pool.ServeHTTP(answer, r)
+		q, _ := url.ParseQuery(form.String())
+		var got struct {
+			Refresh string `json:"refresh_token"`
+		}
+		_ = json.Unmarshal(answer.Body.Bytes(), &got)
+		c.mu.Lock()
+		c.grants = append(c.grants, q.Get("grant_type"))
+		if got.Refresh != "" {
+			c.refresh = got.Refresh
+		}
+		c.mu.Unlock()
+		for k, v := range answer.Header() {
+			w.Header()[k] = v
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	})
+}
+
+type nopCloser struct{ *bytes.Reader }
+
+func (nopCloser) Close() error { return nil }
+
+// asked gives the kinds of requests for tokens so far.
+func (c *cloud) asked() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.grants, " ")
+}
+
+// good tells whether the pool still takes a refresh token.
+func (c *cloud) good(refresh string) bool {
+	resp, err := http.PostForm(c.page.Token, url.Values{"grant_type": {"refresh_token"}, "client_id": {c.page.Client}, "refresh_token": {refresh}})
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+func (c *cloud) last() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refresh
+}
+
+func (c *cloud) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+}
