@@ -47,21 +47,25 @@ func (w *Worker) postJob(rw http.ResponseWriter, r *http.Request) {
 		w.say(rw, http.StatusBadRequest, names.PoseJobOut{State: jobBad}, 0)
 		return
 	}
-	if w.leaving() {
+	leave, ok := w.enter() // or the process could end between a claim and its release
+	if !ok {
 		w.say(rw, http.StatusServiceUnavailable, names.PoseJobOut{State: jobStopping}, 1)
 		return
 	}
+	defer leave()
 	if !w.slots.TryAcquire() {
 		w.say(rw, http.StatusTooManyRequests, names.PoseJobOut{State: jobFull}, fullFor)
 		return
 	}
 	job, code, out, after := w.claimPosted(r.Context(), in.AnalysisID)
-	if code != http.StatusAccepted {
-		w.slots.Release()
-	} else if !w.begin(func() { w.runJob(job, nil) }) { // it began to leave meanwhile
+	begun := code == http.StatusAccepted && w.begin(func() { w.runJob(job, nil) })
+	if code == http.StatusAccepted && !begun { // it began to leave meanwhile
 		code, out, after = http.StatusServiceUnavailable, names.PoseJobOut{State: jobStopping}, 1
 		w.giveUpClaim(job)
+	}
+	if !begun {
 		w.slots.Release()
+		w.jobs.Go(func() { w.protect(false) }) // a job that ended meanwhile saw this slot taken
 	}
 	w.say(rw, code, out, after)
 }

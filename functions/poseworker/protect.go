@@ -46,3 +46,47 @@ func (p TaskProtection) Protect(ctx context.Context, working bool) error {
 	}
 	return nil
 }
+
+// Tries to tell the container service, and the wait before the second one, which
+// doubles. A protection that is not taken back keeps an idle task running until it
+// ends by itself.
+const (
+	protectTries = 6
+	protectWait  = time.Second
+)
+
+// protect tells the container service whether this worker has work, as it is when its
+// turn comes: a job that begins and one that ends may not undo each other's word. A job
+// that begins says so again, since protection ends by itself. Best effort.
+func (w *Worker) protect(begins bool) {
+	if w.d.Protect == nil {
+		return
+	}
+	for try := range protectTries {
+		working, err := w.tell(begins)
+		if err == nil {
+			return
+		}
+		w.d.Log.Warn("task protection was not changed", "working", working, "error", err.Error())
+		select {
+		case <-time.After(protectWait << try):
+		case <-w.stopping: // a task that is being stopped needs none
+			return
+		}
+	}
+}
+
+// tell says what is to be said, once.
+func (w *Worker) tell(begins bool) (working bool, err error) {
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	working = w.slots.Busy() > 0
+	if working == w.protected && !(begins && working) {
+		return working, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), w.d.Timers.Call)
+	defer cancel()
+	err = w.d.Protect.Protect(ctx, working)
+	w.protected = working || err != nil // not known is not unprotected
+	return working, err
+}

@@ -71,7 +71,7 @@ func (w *Worker) poll(ctx context.Context) ([]message, error) {
 	}
 	var msgs []message
 	for _, m := range out.Messages {
-		n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"]) // 0 when absent: for the log only
+		n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"]) // 0 when absent
 		msgs = append(msgs, message{url: w.d.QueueURL, id: aws.ToString(m.MessageId),
 			receipt: aws.ToString(m.ReceiptHandle), body: aws.ToString(m.Body), receives: n})
 	}
@@ -105,21 +105,40 @@ func (w *Worker) handle(m message) {
 		w.giveBack(m, held.Until.Sub(w.now())+time.Second)
 	case errors.Is(err, posejob.ErrFinished):
 		log.Info("finished already", "state", string(job.State))
-		if w.answerFinished(ctx, log, job) {
-			w.drop(ctx, log, m)
-		}
+		w.settled(ctx, log, m, w.answerFinished(ctx, log, job))
 	case errors.Is(err, posejob.ErrEnded):
 		log.Info("the analysis has ended or was restarted")
-		if w.answerConceded(ctx, log, job) {
-			w.drop(ctx, log, m)
-		}
+		w.settled(ctx, log, m, w.answerConceded(ctx, log, job))
 	case errors.Is(err, posejob.ErrNoJob):
 		log.Error("a claim check without a job")
 		w.drop(ctx, log, m)
 	default:
 		log.Error("claim failed", "error", err.Error())
-		w.giveBack(m, 10*time.Second)
+		w.giveBack(m, again(m.receives))
 	}
+}
+
+// Waits of a message for which nothing could be done, because a service was away.
+const (
+	firstAgain = 10 * time.Second
+	mostAgain  = 10 * time.Minute
+)
+
+// again is how long a message waits that has been received so often. Every receive
+// counts towards the dead-letter queue, and a service that is away for hours must not
+// carry all jobs there.
+func again(receives int) time.Duration {
+	return min(firstAgain<<min(max(receives-1, 0), 10), mostAgain)
+}
+
+// settled lets go of a message of a job that needs no more work, once all who waited
+// are told.
+func (w *Worker) settled(ctx context.Context, log *slog.Logger, m message, told bool) {
+	if told {
+		w.drop(ctx, log, m)
+		return
+	}
+	w.giveBack(m, max(again(m.receives), w.d.Timers.Visibility))
 }
 
 // drop deletes a message for which nothing is left to do. If that fails it comes

@@ -137,3 +137,35 @@ func TestNewTokenOfALivePass(t *testing.T) {
 		t.Errorf("job: %+v", j)
 	}
 }
+
+// SIGTERM comes while a posted job is being claimed: the worker does not end before the
+// claim is given back, or its lease would have to run out with nobody at work.
+func TestTermGivesAClaimUnderWayBack(t *testing.T) {
+	w := posetest.New(t, 1)
+	enqueue(t, w)
+	claim := newGate()
+	d := depsFor(w, w.DB, &sight{chunks: 1})
+	d.Jobs.DB = gated{w.DB, w.Run.AnalysisID, claim}
+	r := start(t, d)
+	code := make(chan int)
+	go func() {
+		c, _, _ := post(t, r, idBody(w.Run.AnalysisID))
+		code <- c
+	}()
+	<-claim.at
+	r.term()
+	waitFor(t, "the worker to leave", r.leaving)
+	select {
+	case <-r.done:
+		t.Error("the worker ended with a claim under way")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(claim.open)
+	if c := <-code; c != 503 {
+		t.Errorf("%d, want 503", c)
+	}
+	<-r.done
+	if j := w.Job(); j.State != posejob.Waiting || j.Fence != 1 || j.Owner != "" {
+		t.Errorf("job: %+v", j)
+	}
+}

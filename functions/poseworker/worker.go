@@ -23,6 +23,9 @@ type Worker struct {
 
 	mu     sync.Mutex
 	broken error // why this process can no longer be trusted with work
+
+	telling   sync.Mutex // held while the container service is told
+	protected bool       // what it was told last, or may have been
 }
 
 // ErrStuck says that a cancelled pass did not end: the process must be replaced.
@@ -98,33 +101,32 @@ func (w *Worker) leaving() bool {
 	}
 }
 
-// begin runs fn in a slot that the caller has taken. It is false, and fn does not
-// run, when no more work may begin.
-func (w *Worker) begin(fn func()) bool {
+// enter counts a request among what the worker's end waits for, as long as its leave
+// is not called. It is false, and there is nothing to leave, when no more work may
+// begin.
+func (w *Worker) enter() (leave func(), ok bool) {
 	w.mu.Lock() // stop waits for what has begun, so nothing may begin behind it
 	defer w.mu.Unlock()
 	if w.leaving() {
-		return false
+		return nil, false
 	}
-	w.jobs.Go(func() {
-		w.protect(true)
-		defer func() {
-			w.slots.Release()
-			w.protect(false)
-		}()
-		fn()
-	})
-	return true
+	w.jobs.Add(1)
+	return w.jobs.Done, true
 }
 
-// protect tells the container service about work; best effort.
-func (w *Worker) protect(working bool) {
-	if w.d.Protect == nil || (!working && w.slots.Busy() > 0) {
-		return
+// begin runs fn in a slot that the caller has taken. It is false, and fn does not
+// run, when no more work may begin.
+func (w *Worker) begin(fn func()) bool {
+	leave, ok := w.enter()
+	if !ok {
+		return false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), w.d.Timers.Call)
-	defer cancel()
-	if err := w.d.Protect.Protect(ctx, working); err != nil {
-		w.d.Log.Warn("task protection was not changed", "working", working, "error", err.Error())
-	}
+	go func() {
+		defer leave()
+		w.jobs.Go(func() { w.protect(true) }) // a pass does not wait for it
+		defer w.protect(false)
+		defer w.slots.Release()
+		fn()
+	}()
+	return true
 }
