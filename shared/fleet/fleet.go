@@ -8,6 +8,11 @@
 // service. If it has changed, or work has appeared, the service is started
 // again. Whichever order the two come in, one of them sees the other.
 //
+// What ECS says of a service may be older than what it was asked for a moment ago. So
+// after a scale-in nobody believes it that there are workers enough: Scale, when it
+// starts the service again, and the first wake that comes later, which knows of it by
+// the fleet's row, ask for them anew.
+//
 // Two wakes at once may leave the lower of their two counts, never none; the next
 // round corrects it.
 package fleet
@@ -17,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -92,7 +96,7 @@ func (f Fleet) Wake(ctx context.Context, work Work) (int64, error) {
 	add := "ADD seq :one"
 	err := f.Retry.Do(ctx, func() (err error) { // once more than needed does no harm
 		out, err = f.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &f.Effects, Key: key(), UpdateExpression: &add, ReturnValues: ddb.ReturnValueUpdatedNew,
+			TableName: &f.Effects, Key: key(), UpdateExpression: &add, ReturnValues: ddb.ReturnValueAllNew,
 			ExpressionAttributeValues: map[string]ddb.AttributeValue{":one": number(1)},
 		})
 		return err
@@ -112,15 +116,32 @@ func (f Fleet) Wake(ctx context.Context, work Work) (int64, error) {
 		}
 		jobs = max(jobs, n)
 	}
-	return st.Seq, f.atLeast(ctx, f.workers(jobs))
+	if !st.Shrunk {
+		return st.Seq, f.atLeast(ctx, f.workers(jobs))
+	}
+	if err := f.again(ctx, f.workers(jobs)); err != nil {
+		return st.Seq, err
+	}
+	return st.Seq, f.update(ctx, "note that the fleet was woken", "REMOVE shrunk", nil)
 }
 
+// atLeast asks for so many workers where there are fewer.
 func (f Fleet) atLeast(ctx context.Context, want int32) error {
 	n, err := f.desired(ctx)
 	if err != nil || n >= want {
 		return err
 	}
 	return f.set(ctx, want)
+}
+
+// again asks for so many workers, whatever the service is said to have: that may be
+// what it had before it was shrunk.
+func (f Fleet) again(ctx context.Context, want int32) error {
+	n, err := f.desired(ctx)
+	if err != nil {
+		return err
+	}
+	return f.set(ctx, max(n, want))
 }
 
 // Action is what Scale did.
@@ -172,6 +193,9 @@ func (f Fleet) Scale(ctx context.Context, work Work) (Action, error) {
 // shrink asks for fewer workers and looks again for what came meanwhile: in
 // doubt, a worker too many.
 func (f Fleet) shrink(ctx context.Context, want int32, seq int64, work Work) (Action, error) {
+	if err := f.markShrunk(ctx); err != nil {
+		return "", err
+	}
 	if err := f.set(ctx, want); err != nil {
 		return "", err
 	}
@@ -187,62 +211,14 @@ func (f Fleet) shrink(ctx context.Context, want int32, seq int64, work Work) (Ac
 	if err == nil {
 		jobs, err = work(ctx)
 	}
-	again := f.workers(jobs)
+	more := f.workers(jobs)
 	if want == 0 && (err != nil || after.Seq != seq) {
-		again = max(again, 1)
+		more = max(more, 1)
 	}
-	if again > want {
-		return Reopen, errors.Join(err, f.atLeast(ctx, again))
-	}
-	if want > 0 { // what stays is counted anew
-		err = errors.Join(err, f.markIdle(ctx, -1))
+	if more > want {
+		return Reopen, errors.Join(err, f.again(ctx, more))
 	}
 	return done, err
-}
-
-// state is the fleet's row. IdleSeq is the number at which the last round found
-// more workers than work; -1 or absent if it did not.
-type state struct {
-	Seq     int64  `dynamodbav:"seq"`
-	IdleSeq *int64 `dynamodbav:"idle_seq"`
-}
-
-// idled reports whether the round before found too many workers as well. Before
-// the last one is stopped, no wake may have come since.
-func (s state) idled(want int32) bool {
-	if s.IdleSeq == nil || *s.IdleSeq < 0 {
-		return false
-	}
-	return want > 0 || *s.IdleSeq == s.Seq
-}
-
-func (f Fleet) read(ctx context.Context) (state, error) {
-	var st state
-	yes := true
-	err := f.Retry.Do(ctx, func() error {
-		out, err := f.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &f.Effects, Key: key(), ConsistentRead: &yes})
-		if err != nil {
-			return err
-		}
-		return attributevalue.UnmarshalMap(out.Item, &st)
-	})
-	if err != nil {
-		return state{}, fmt.Errorf("read the fleet's sequence number: %w", err)
-	}
-	return st, nil
-}
-
-func (f Fleet) markIdle(ctx context.Context, seq int64) error {
-	set := "SET idle_seq = :seq"
-	err := f.Retry.Do(ctx, func() error {
-		_, err := f.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &f.Effects, Key: key(), UpdateExpression: &set,
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":seq": number(seq)}})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("mark the fleet as idle: %w", err)
-	}
-	return nil
 }
 
 func (f Fleet) desired(ctx context.Context) (int32, error) {
@@ -271,12 +247,4 @@ func (f Fleet) set(ctx context.Context, n int32) error {
 		return fmt.Errorf("set service %s to %d workers: %w", f.Service, n, err)
 	}
 	return nil
-}
-
-func key() map[string]ddb.AttributeValue {
-	return map[string]ddb.AttributeValue{"effect": &ddb.AttributeValueMemberS{Value: names.FleetSeq}}
-}
-
-func number(n int64) ddb.AttributeValue {
-	return &ddb.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }

@@ -21,6 +21,8 @@ type service struct {
 	updates  []int32
 	onUpdate func(n int32)
 	missing  bool
+	stale    bool  // it is said to have what it had before the last update
+	before   int32 // which was that
 }
 
 func (s *service) DescribeServices(context.Context, *ecs.DescribeServicesInput, ...func(*ecs.Options)) (*ecs.DescribeServicesOutput, error) {
@@ -29,7 +31,11 @@ func (s *service) DescribeServices(context.Context, *ecs.DescribeServicesInput, 
 	if s.missing {
 		return &ecs.DescribeServicesOutput{}, nil
 	}
-	return &ecs.DescribeServicesOutput{Services: []ecstypes.Service{{DesiredCount: s.desired}}}, nil
+	n := s.desired
+	if s.stale {
+		n = s.before
+	}
+	return &ecs.DescribeServicesOutput{Services: []ecstypes.Service{{DesiredCount: n}}}, nil
 }
 
 func (s *service) UpdateService(_ context.Context, in *ecs.UpdateServiceInput, _ ...func(*ecs.Options)) (*ecs.UpdateServiceOutput, error) {
@@ -38,7 +44,7 @@ func (s *service) UpdateService(_ context.Context, in *ecs.UpdateServiceInput, _
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.desired = *in.DesiredCount
+	s.before, s.desired = s.desired, *in.DesiredCount
 	s.updates = append(s.updates, s.desired)
 	return &ecs.UpdateServiceOutput{}, nil
 }
@@ -137,6 +143,18 @@ func TestScaleByBacklog(t *testing.T) {
 	}
 }
 
+// What an earlier fleet's last round found says nothing of the next fleet's workers.
+func TestAFleetThatIsStartedAnewIsCountedAnew(t *testing.T) {
+	s := &service{desired: 1}
+	f := idle(t, s)
+	s.round(t, f, is(0), fleet.Stopped)
+	if _, err := f.Wake(t.Context(), is(3)); err != nil || s.desired != 3 {
+		t.Fatalf("desired %d, %v", s.desired, err)
+	}
+	s.round(t, f, is(1), fleet.Idle)
+	s.round(t, f, is(1), fleet.Shrunk)
+}
+
 // idle leaves a fleet that the next round will stop.
 func idle(t *testing.T, s *service) fleet.Fleet {
 	t.Helper()
@@ -169,6 +187,30 @@ func TestScaleInRace(t *testing.T) {
 		s.round(t, f, func(context.Context) (int, error) { n++; return n / 2, nil }, fleet.Reopen)
 		if s.desired != 1 {
 			t.Errorf("desired %d: the work has no worker", s.desired)
+		}
+	})
+	t.Run("and the service is said to have the worker still", func(t *testing.T) {
+		s := &service{desired: 1}
+		f := idle(t, s)
+		s.stale, s.before = true, 1
+		n := 0
+		s.round(t, f, func(context.Context) (int, error) { n++; return n / 2, nil }, fleet.Reopen)
+		if s.desired != 1 {
+			t.Errorf("desired %d after %v: the work has no worker", s.desired, s.updates)
+		}
+	})
+	t.Run("a run comes just after it was stopped, and the service is said to have the worker still", func(t *testing.T) {
+		s := &service{desired: 1}
+		f := idle(t, s)
+		s.round(t, f, is(0), fleet.Stopped)
+		s.stale = true
+		if _, err := f.Wake(t.Context(), nil); err != nil || s.desired != 1 {
+			t.Errorf("desired %d after %v, %v: the run has no worker", s.desired, s.updates, err)
+		}
+		s.stale = false
+		asked := len(s.updates)
+		if _, err := f.Wake(t.Context(), nil); err != nil || len(s.updates) != asked {
+			t.Errorf("%v, %v: a later wake asks for what is there", s.updates, err)
 		}
 	})
 	t.Run("nobody can tell whether there is work", func(t *testing.T) {
