@@ -90,13 +90,13 @@ func TestStorageThatFailsIsNotAMissingCheckpoint(t *testing.T) {
 func TestAnotherModelStartsOver(t *testing.T) {
 	w := posetest.New(t, 1)
 	released(t, w, 4)
-	b := &sight{chunks: 6, model: "other-"}
+	b := &sight{chunks: 6, model: "other"}
 	start(t, depsFor(w, w.DB, b))
 	job := waitState(t, w, posejob.Done)
 	if _, total := b.most(); total != 6 || len(job.Checkpoints) != 6 {
 		t.Errorf("computed %v, %d checkpoints", b.computed, len(job.Checkpoints))
 	}
-	if r := result(t, w, job); r.Model != "other-full" {
+	if r := result(t, w, job); r.Model != "other" {
 		t.Errorf("result: %+v", r)
 	}
 }

@@ -1,6 +1,7 @@
 package poseworker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,8 +45,8 @@ var testTimers = Timers{Keeper: 100 * time.Millisecond, Call: 2 * time.Second, N
 // sight is a Vision that computes nothing: clips of so many chunks of 10 frames.
 type sight struct {
 	chunks  int
-	frames  int // that a clip is said to have; 0 is what it has
-	model   string
+	frames  int                                        // that a clip is said to have; 0 is what it has
+	model   string                                     // "" is the one that ships
 	refuse  map[int]reason.Code                        // clips refused by Probe
 	reject  map[int]reason.Code                        // clips refused by Analyse
 	before  func(ctx context.Context, chunk int) error // called before each chunk is computed
@@ -59,7 +60,7 @@ type sight struct {
 }
 
 func (s *sight) Engine() string { return "engine 1" }
-func (s *sight) Model() string  { return s.model + "full" }
+func (s *sight) Model() string  { return cmp.Or(s.model, names.DefaultPoseModel) }
 
 func clipOf(src string) int {
 	var n int

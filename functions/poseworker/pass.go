@@ -15,7 +15,6 @@ import (
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
-	"fastbowlinglab/shared/reason"
 )
 
 // pass is one run over the clips of a claimed job.
@@ -26,13 +25,13 @@ type pass struct {
 	log    *slog.Logger
 	store  chunkStore
 	clips  int
-	frames int // of the clips measured so far, as probed
+	frames media.Together // of the clips measured so far
 	start  time.Time
 	stats  stats
 }
 
 func newPass(d Deps, job posejob.Job, k *keeper, log *slog.Logger) *pass {
-	return &pass{d: d, job: job, keeper: k, log: log, start: time.Now(),
+	return &pass{d: d, job: job, keeper: k, log: log, start: time.Now(), frames: media.Together{Max: names.FramesFor(d.Vision.Model())},
 		store: chunkStore{objects: d.Objects, bucket: d.Bucket, retry: d.Retry, log: log}}
 }
 
@@ -107,16 +106,15 @@ func (p *pass) measure(ctx context.Context, i int, src string) (motion.Clip, err
 		return p.refused(i, err)
 	}
 	defer info.Release()
-	if p.frames+info.Frames > names.MaxFrames {
-		return p.refused(i, &media.Refusal{Code: reason.MediaTooLong,
-			Detail: fmt.Sprintf("%d frames after %d of other clips; the limit is %d", info.Frames, p.frames, names.MaxFrames)})
+	if err := p.frames.Fits(info.Frames); err != nil {
+		return p.refused(i, err)
 	}
 	track, err := p.track(ctx, i, src, info)
 	if err != nil {
 		return p.refused(i, err)
 	}
 	p.move(i, 1, "", "measuring")
-	p.frames += info.Frames
+	p.frames.Add(max(info.Frames, len(track.Frames))) // a file may hold more than it says
 	clip := p.d.Vision.Analyse(i, track, info)
 	clip.Index = i
 	if clip.Refused != "" {

@@ -227,14 +227,20 @@ func TestSlots(t *testing.T) {
 	s.Release()
 }
 
+// The clips of an analysis hold together what the worker's model reads in time; one that
+// takes them over is refused before it is worked on.
 func TestFramesOfAllClipsAreBounded(t *testing.T) {
-	w := posetest.New(t, 3)
-	w.Dispatch(w.Run)
-	s := &sight{chunks: 1, frames: names.MaxFrames/2 - 5}
-	start(t, depsFor(w, w.DB, s))
-	r := result(t, w, waitState(t, w, posejob.Done))
-	if r.Clips[0].Refused != "" || r.Clips[1].Refused != "" || r.Clips[2].Refused != reason.MediaTooLong {
-		t.Errorf("clips: %+v", r.Clips)
+	for _, model := range []string{"full", "heavy"} {
+		t.Run(model, func(t *testing.T) {
+			w := posetest.New(t, 3)
+			w.Dispatch(w.Run)
+			s := &sight{chunks: 1, model: model, frames: names.FramesFor(model)/2 - 5}
+			start(t, depsFor(w, w.DB, s))
+			r := result(t, w, waitState(t, w, posejob.Done))
+			if r.Clips[0].Refused != "" || r.Clips[1].Refused != "" || r.Clips[2].Refused != reason.MediaTooLong || s.times("2/0") != 0 {
+				t.Errorf("clips: %+v; computed %v", r.Clips, s.computed)
+			}
+		})
 	}
 }
 
