@@ -83,7 +83,7 @@ func TestExportShowsEveryTable(t *testing.T) {
 	if err := w.deps.People.Suppress(t.Context(), "z@example.com", athletes.Bounced); err != nil {
 		t.Fatal(err)
 	}
-	w.do(call{route: "PUT /v1/me", body: `{"channels":{"email":true,"push":false}}`}).want(t, 200, "")
+	w.do(call{route: "PUT /v1/me", body: `{"channels":{"email":true,"push":false},"version":0}`}).want(t, 200, "")
 	w.do(call{route: "DELETE /v1/me"}).want(t, 202, "")
 	ex := w.do(call{route: "GET /v1/me/export"}).want(t, 200, "")
 	for _, tb := range names.Tables() {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 type meOut struct {
 	AthleteID string           `json:"athlete_id"`
 	Channels  athlete.Channels `json:"channels"`
+	Version   int64            `json:"version"` // of the channels: a choice says which one it was made of
 	Erasure   *erasureOut      `json:"erasure,omitempty"`
 }
 
@@ -34,7 +36,7 @@ func erasureOf(e erasure.Erasure) *erasureOut {
 }
 
 func (d Deps) me(ctx context.Context, r request) (answer, error) {
-	c, err := d.People.Channels(ctx, r.Athlete)
+	c, version, err := d.People.Chosen(ctx, r.Athlete)
 	if err != nil {
 		return answer{}, err
 	}
@@ -42,15 +44,17 @@ func (d Deps) me(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{Status: http.StatusOK, Body: meOut{r.Athlete, c, erasureOf(e)}, ETag: true}, nil
+	return answer{Status: http.StatusOK, Body: meOut{r.Athlete, c, version, erasureOf(e)}, ETag: true}, nil
 }
 
-// meIn is the body of PUT /v1/me; both channels must be told.
+// meIn is the body of PUT /v1/me; both channels must be told, and the version that
+// the choice was made of.
 type meIn struct {
 	Channels struct {
 		Email *bool `json:"email"`
 		Push  *bool `json:"push"`
 	} `json:"channels"`
+	Version *int64 `json:"version"`
 }
 
 func (d Deps) setMe(ctx context.Context, r request) (answer, error) {
@@ -61,7 +65,15 @@ func (d Deps) setMe(ctx context.Context, r request) (answer, error) {
 	if in.Channels.Email == nil || in.Channels.Push == nil {
 		return answer{}, invalid("channels: email and push, each true or false")
 	}
-	if err := d.People.Choose(ctx, r.Athlete, athlete.Channels{Email: *in.Channels.Email, Push: *in.Channels.Push}); err != nil {
+	if in.Version == nil || *in.Version < 0 {
+		return answer{}, invalid("version: the one that GET /v1/me showed with the channels")
+	}
+	err := d.People.Choose(ctx, r.Athlete, athlete.Channels{Email: *in.Channels.Email, Push: *in.Channels.Push}, *in.Version)
+	if errors.Is(err, athlete.ErrChanged) {
+		return answer{}, problem{Status: http.StatusConflict, Code: "channels_changed", Title: "The channels were chosen anew meanwhile.",
+			Detail: "Read them again, and choose from what they are now."}
+	}
+	if err != nil {
 		return answer{}, err
 	}
 	return d.me(ctx, r)

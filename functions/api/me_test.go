@@ -12,13 +12,19 @@ import (
 func TestChannels(t *testing.T) {
 	w := newWorld(t)
 	me := w.do(call{route: "GET /v1/me"}).want(t, 200, "")
-	if me.Body != `{"athlete_id":"ath-1","channels":{"email":true,"push":true}}` {
+	if me.Body != `{"athlete_id":"ath-1","channels":{"email":true,"push":true},"version":0}` {
 		t.Errorf("me %s", me.Body)
 	}
-	for _, bad := range []string{`{}`, `{"channels":{}}`, `{"channels":{"email":true}}`, `{"channels":{"email":"no","push":true}}`} {
+	for _, bad := range []string{`{}`, `{"channels":{}}`, `{"channels":{"email":true}}`, `{"channels":{"email":"no","push":true}}`,
+		`{"channels":{"email":true,"push":true}}`, `{"channels":{"email":true,"push":true},"version":-1}`} {
 		w.do(call{route: "PUT /v1/me", body: bad}).want(t, 400, "invalid_request")
 	}
-	w.do(call{route: "PUT /v1/me", body: `{"channels":{"email":false,"push":true}}`}).want(t, 200, "")
+	noMail := call{route: "PUT /v1/me", body: `{"channels":{"email":false,"push":true},"version":0}`}
+	for range 2 { // the second as after a lost answer
+		w.do(noMail).want(t, 200, "")
+	}
+	// The other tab still shows both, and wants no push: it does not bring the mail back.
+	w.do(call{route: "PUT /v1/me", body: `{"channels":{"email":true,"push":false},"version":0}`}).want(t, 409, "channels_changed")
 	again := w.do(call{route: "GET /v1/me", headers: map[string]string{"if-none-match": me.Headers["ETag"]}}).want(t, 200, "")
 	if !strings.Contains(again.Body, `"email":false`) {
 		t.Errorf("me %s", again.Body)
@@ -96,7 +102,7 @@ func TestDeletionIsAskedForOnce(t *testing.T) {
 		t.Errorf("%s, then %s", first.Body, again.Body)
 	}
 	for _, c := range []call{{route: "POST /v1/analyses", key: "new", body: goodBody}, {route: confirm, id: id}, {route: uploads, id: id},
-		{route: "PUT /v1/me", body: `{"channels":{"email":true,"push":true}}`}, {route: rerun, id: id, key: "r"}} {
+		{route: "PUT /v1/me", body: `{"channels":{"email":true,"push":true},"version":0}`}, {route: rerun, id: id, key: "r"}} {
 		w.do(c).want(t, 409, "athlete_erased")
 	}
 	if me := w.do(call{route: "GET /v1/me"}).want(t, 200, ""); me.body["erasure"].(map[string]any)["state"] != "open" {

@@ -168,7 +168,7 @@ func (w *world) lives(who string, n int) (ids []string) {
 	}
 	_, err := w.deps.Ledger.Pay(ctx, credit.PaymentEvent{EventID: "e-" + who, BodyHash: "h", Kind: credit.PaymentCompleted, PaymentID: "p-" + who, AthleteID: who, Credits: 40})
 	must(err)
-	must(w.deps.People.Choose(ctx, who, athlete.Channels{Push: true}))
+	must(w.deps.People.Choose(ctx, who, athlete.Channels{Push: true}, 0))
 	for i := range n {
 		sub := analysis.Submission{AthleteName: "Zoë of " + who, Email: who + "@example.com", Notes: "n", Consent: true, Clips: []analysis.Clip{{Name: "a.mp4"}}}
 		row, _, err := w.deps.Life.Create(ctx, who, fmt.Sprint("k", i), sub)

@@ -264,6 +264,7 @@ type Page struct {
 // Choice is the document's meIn.
 type Choice struct {
 	Channels ChosenChannels `json:"channels"`
+	Version  int64          `json:"version"`
 }
 
 // ChosenChannels is the document's meInChannels.
@@ -277,6 +278,7 @@ type Me struct {
 	AthleteID string   `json:"athlete_id"`
 	Channels  Channels `json:"channels"`
 	Erasure   *Erasure `json:"erasure"`
+	Version   int64    `json:"version"`
 }
 
 // PaymentIn is the document's paymentIn.

@@ -6,7 +6,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 )
@@ -47,24 +50,58 @@ type choice struct {
 	NoEmail   bool      `dynamodbav:"no_email"`
 	NoPush    bool      `dynamodbav:"no_push"`
 	At        time.Time `dynamodbav:"at"`
+	Version   int64     `dynamodbav:"version"`
 }
+
+func (c choice) channels() Channels { return Channels{Email: !c.NoEmail, Push: !c.NoPush} }
+
+// ErrChanged says that an athlete's choice is no longer the one that was seen.
+var ErrChanged = errors.New("the channels were chosen anew meanwhile")
 
 // Channels reads an athlete's choice.
 func (s Store) Channels(ctx context.Context, athleteID string) (Channels, error) {
-	var c choice
-	if err := s.get(ctx, s.Athletes, "athlete_id", athleteID, &c); err != nil {
-		return Channels{}, fmt.Errorf("read an athlete's channels: %w", err)
-	}
-	return Channels{Email: !c.NoEmail, Push: !c.NoPush}, nil
+	c, _, err := s.Chosen(ctx, athleteID)
+	return c, err
 }
 
-// Choose stores an athlete's choice; the last one counts.
-func (s Store) Choose(ctx context.Context, athleteID string, c Channels) error {
-	item, err := stamp.MarshalMap(choice{athleteID, !c.Email, !c.Push, s.now()})
+// Chosen reads an athlete's choice and its version, 0 for one that was never made.
+func (s Store) Chosen(ctx context.Context, athleteID string) (Channels, int64, error) {
+	var c choice
+	if err := s.get(ctx, s.Athletes, "athlete_id", athleteID, &c); err != nil {
+		return Channels{}, 0, fmt.Errorf("read an athlete's channels: %w", err)
+	}
+	return c.channels(), c.Version, nil
+}
+
+// Choose stores a choice that was made while looking at version seen. Whoever looked
+// at an older one, in another tab or by a request that was long on its way, gets
+// ErrChanged: else it would bring back mail that was declined since. The same choice
+// again is no other one.
+func (s Store) Choose(ctx context.Context, athleteID string, c Channels, seen int64) error {
+	item, err := stamp.MarshalMap(choice{athleteID, !c.Email, !c.Push, s.now(), seen + 1})
 	if err != nil {
 		return fmt.Errorf("encode an athlete's channels: %w", err)
 	}
-	return s.put(ctx, s.Athletes, item)
+	in := &dynamodb.PutItemInput{TableName: &s.Athletes, Item: item,
+		ReturnValuesOnConditionCheckFailure: ddb.ReturnValuesOnConditionCheckFailureAllOld}
+	cond := "attribute_not_exists(version)"
+	if seen != 0 {
+		cond = "version = :seen"
+		in.ExpressionAttributeValues = map[string]ddb.AttributeValue{":seen": &ddb.AttributeValueMemberN{Value: strconv.FormatInt(seen, 10)}}
+	}
+	in.ConditionExpression = &cond
+	err = s.put(ctx, in)
+	if awserr.KindOf(err) != awserr.Condition {
+		return err
+	}
+	var stands choice
+	if err := attributevalue.UnmarshalMap(awserr.Winner(err), &stands); err != nil {
+		return fmt.Errorf("decode an athlete's channels: %w", err)
+	}
+	if stands.Version == seen+1 && stands.channels() == c { // ours, its answer lost, or the other tab's
+		return nil
+	}
+	return ErrChanged
 }
 
 // Forget removes an athlete's choice. Suppressions stay: they hold nobody's
@@ -100,7 +137,7 @@ func (s Store) Suppress(ctx context.Context, address, cause string) error {
 	if err != nil {
 		return fmt.Errorf("encode a suppression: %w", err)
 	}
-	return s.put(ctx, s.Suppressions, item)
+	return s.put(ctx, &dynamodb.PutItemInput{TableName: &s.Suppressions, Item: item})
 }
 
 // Suppressed tells why no mail may go to an address; "" if it may.
@@ -133,13 +170,13 @@ func (s Store) get(ctx context.Context, table, key, value string, into any) erro
 	return attributevalue.UnmarshalMap(out.Item, into)
 }
 
-func (s Store) put(ctx context.Context, table string, item map[string]ddb.AttributeValue) error {
+func (s Store) put(ctx context.Context, in *dynamodb.PutItemInput) error {
 	err := s.Retry.Do(ctx, func() error {
-		_, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: item})
+		_, err := s.DB.PutItem(ctx, in)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write %s: %w", table, err)
+		return fmt.Errorf("write %s: %w", *in.TableName, err)
 	}
 	return nil
 }

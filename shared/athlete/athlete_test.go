@@ -1,9 +1,13 @@
 package athlete_test
 
 import (
+	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/athlete"
 	"fastbowlinglab/shared/dynamotest"
@@ -19,9 +23,11 @@ func TestChannels(t *testing.T) {
 		}
 	}
 	want(athlete.Channels{Email: true, Push: true})
-	for _, c := range []athlete.Channels{{}, {Email: true}, {Push: true}} {
-		if err := s.Choose(t.Context(), "a", c); err != nil {
-			t.Fatal(err)
+	for seen, c := range []athlete.Channels{{}, {Email: true}, {Push: true}} {
+		for range 2 { // the second answers a request whose answer was lost
+			if err := s.Choose(t.Context(), "a", c, int64(seen)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		want(c)
 	}
@@ -31,6 +37,57 @@ func TestChannels(t *testing.T) {
 		}
 	}
 	want(athlete.Channels{Email: true, Push: true})
+}
+
+// A choice is made of what was seen: a tab that shows an older one, and a request
+// that was long on its way, change nothing.
+func TestAChoiceIsNotTakenBackByAnOlderOne(t *testing.T) {
+	s := athlete.Store{DB: dynamotest.New(t), Athletes: names.Athletes.Name}
+	no := athlete.Channels{Push: true} // no mail any more
+	if err := s.Choose(t.Context(), "a", no, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, seen := range []int64{0, 2} {
+		if err := s.Choose(t.Context(), "a", athlete.Channels{Email: true}, seen); !errors.Is(err, athlete.ErrChanged) {
+			t.Errorf("chosen at version %d: %v, want ErrChanged", seen, err)
+		}
+	}
+	if c, version, err := s.Chosen(t.Context(), "a"); err != nil || c != no || version != 1 {
+		t.Errorf("%+v at version %d, %v; want %+v at 1", c, version, err, no)
+	}
+	var wg sync.WaitGroup
+	var won atomic.Int64
+	for i := range 20 { // tabs that all see version 1, half of them with each wish
+		wg.Go(func() {
+			if s.Choose(t.Context(), "a", athlete.Channels{Email: i%2 == 0}, 1) == nil {
+				won.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if _, version, err := s.Chosen(t.Context(), "a"); err != nil || version != 2 || won.Load() != 10 {
+		t.Errorf("version %d, %d were told that theirs stands, %v; want 2 and the 10 who wanted the same", version, won.Load(), err)
+	}
+}
+
+// A row of the release before has no version: it is taken as the first.
+func TestAChoiceWithoutAVersion(t *testing.T) {
+	db := dynamotest.New(t)
+	s := athlete.Store{DB: db, Athletes: names.Athletes.Name}
+	name := names.Athletes.Name
+	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &name, Item: map[string]ddb.AttributeValue{
+		"athlete_id": &ddb.AttributeValueMemberS{Value: "a"}, "no_email": &ddb.AttributeValueMemberBOOL{Value: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	if c, version, err := s.Chosen(t.Context(), "a"); err != nil || c.Email || version != 0 {
+		t.Fatalf("%+v at version %d, %v", c, version, err)
+	}
+	if err := s.Choose(t.Context(), "a", athlete.Channels{Email: true}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if c, version, err := s.Chosen(t.Context(), "a"); err != nil || !c.Email || version != 1 {
+		t.Errorf("%+v at version %d, %v", c, version, err)
+	}
 }
 
 func TestSuppressions(t *testing.T) {

@@ -104,7 +104,7 @@ func TestUnwantedMail(t *testing.T) {
 	w := newWorld(t)
 	people := w.people()
 	n := w.owed("an-1", "z@example.com")
-	if err := people.Choose(t.Context(), "a", athlete.Channels{Push: true}); err != nil {
+	if err := people.Choose(t.Context(), "a", athlete.Channels{Push: true}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Send(t.Context(), "an-1", n.ID); err != nil {
