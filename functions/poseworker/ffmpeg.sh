@@ -29,7 +29,7 @@ cd ffmpeg-*/
 	--enable-decoder=h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,prores,h263,mpeg2video,rawvideo \
 	--enable-parser=h264,hevc,vp8,vp9,av1,mpeg4video,mjpeg,h263,mpegvideo \
 	--enable-filter=scale,zscale,tonemap,format,pad,yadif,select,transpose,hflip,vflip,setsar,settb,setparams,metadata,split,nullsink \
-	--enable-encoder=rawvideo,wrapped_avframe --enable-muxer=rawvideo,null >/dev/null
+	--enable-encoder=rawvideo,mjpeg,wrapped_avframe --enable-muxer=rawvideo,mjpeg,null >/dev/null
 make -s -j"$(nproc)" ffmpeg ffprobe
 mkdir -p "$out"
 install -s -m 0755 ffmpeg ffprobe "$out"

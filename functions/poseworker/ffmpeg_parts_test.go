@@ -80,9 +80,15 @@ func TestFFmpegHasWhatMediaUses(t *testing.T) {
 			t.Errorf("shared/media decodes %s, which ffmpeg.sh does not build", c)
 		}
 	}
-	for _, d := range []string{"mov", "matroska", "mpegts", "avi", "rawvideo"} {
-		if !slices.Contains(enabled("demuxer"), d) {
-			t.Errorf("ffmpeg.sh does not build the demuxer %s", d)
+	for kind, names := range map[string][]string{
+		"demuxer": {"mov", "matroska", "mpegts", "avi", "rawvideo"},
+		"encoder": {"rawvideo", "mjpeg"}, // pictures, and JPEGs of them
+		"muxer":   {"rawvideo", "mjpeg"},
+	} {
+		for _, name := range names {
+			if !slices.Contains(enabled(kind), name) {
+				t.Errorf("ffmpeg.sh does not build the %s %s", kind, name)
+			}
 		}
 	}
 }

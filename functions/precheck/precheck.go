@@ -154,9 +154,9 @@ func (d Deps) look(ctx context.Context, clip analysis.Clip, n int) (Clip, []aita
 			return Clip{}, nil, fault.Wrap(fault.Permanent, err, "look for people")
 		}
 		out.Looks = append(out.Looks, lookOf(f, found))
-		b, err := f.JPEG()
+		b, err := f.JPEG(ctx)
 		if err != nil {
-			return Clip{}, nil, fault.Wrap(fault.Permanent, err, "encode a frame")
+			return Clip{}, nil, err
 		}
 		pics = append(pics, aitask.Picture{Time: f.Time, JPEG: b})
 	}

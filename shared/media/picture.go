@@ -1,16 +1,11 @@
 package media
 
-import (
-	"bytes"
-	"image"
-	"image/jpeg"
-)
-
-// still gives the frame at or first after a time from the pictures kept, as a JPEG;
-// false when they are not of the size or kind that is wanted.
-func (k *kept) still(info Info, at float64, maxWidth int) ([]byte, bool) {
+// jpegColours gives the frame at or first after a time from the pictures kept, as
+// displayed and in a JPEG's colours; false when they are not of the size or kind that
+// is wanted.
+func (k *kept) jpegColours(info Info, at float64, maxWidth int) (raw, bool) {
 	if !k.complete() || !k.plain(info) {
-		return nil, false
+		return raw{}, false
 	}
 	width, height := k.width, k.height
 	if info.Turn.sideways() {
@@ -18,18 +13,14 @@ func (k *kept) still(info Info, at float64, maxWidth int) ([]byte, bool) {
 	}
 	w, h := info.FitWidth(maxWidth)
 	if width < w || height < h || width > w+1 || height > h+1 { // stored sides are even
-		return nil, false
+		return raw{}, false
 	}
-	raw := make([]byte, k.frame)
+	stored := make([]byte, k.frame)
 	index := k.at(at - min(timeSlack, 0.25/info.FrameRate))
-	if _, err := k.file.ReadAt(raw, int64(k.raw[index])*k.frame); err != nil {
-		return nil, false // the clip itself can be asked
+	if _, err := k.file.ReadAt(stored, int64(k.raw[index])*k.frame); err != nil {
+		return raw{}, false // the clip itself can be asked
 	}
-	var b bytes.Buffer
-	if err := jpeg.Encode(&b, k.upright(raw, info), &jpeg.Options{Quality: jpegQuality}); err != nil {
-		return nil, false
-	}
-	return b.Bytes(), true
+	return raw{format: "yuvj420p", width: width, height: height, pix: k.upright(stored, info)}, true
 }
 
 // plain reports whether pictures kept are of 8 bits and 4:2:0 and can be read here.
@@ -38,41 +29,40 @@ func (k *kept) plain(info Info) bool {
 }
 
 // upright turns a picture as displayed, in a JPEG's colours: BT.601's in full range.
-func (k *kept) upright(raw []byte, info Info) *image.YCbCr {
-	cw, ch := (k.width+1)/2, (k.height+1)/2
-	us := raw[k.width*k.height:]
-	vs := us[cw*ch:]
-	width, height := k.width, k.height
+func (k *kept) upright(stored []byte, info Info) []byte {
+	out := make([]byte, len(stored))
+	luma, quarter := k.width*k.height, k.width*k.height/4
+	ys, us, vs := stored[:luma], stored[luma:luma+quarter], stored[luma+quarter:]
+	cb, cr := out[luma:luma+quarter], out[luma+quarter:]
+	m, cw, ch := jfifOf(info), k.width/2, k.height/2
+	stride := k.width
 	if info.Turn.sideways() {
-		width, height = height, width
+		stride = k.height
 	}
-	img := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
-	m := jfifOf(info)
-	at, dx, dy := info.Turn.walk(k.width, k.height, img.YStride)
-	for y := range k.height {
-		u, v := us[y/2*cw:][:cw], vs[y/2*cw:][:cw]
-		o := at + y*dy
-		for x, l := range raw[y*k.width:][:k.width] {
-			img.Y[o] = clip8((m.y[l] + m.yu[u[x/2]] + m.yv[v[x/2]] + 1<<15) >> 16)
-			o += dx
-		}
-	}
-	at, dx, dy = info.Turn.walk(cw, ch, img.CStride)
+	at, dx, dy := info.Turn.walk(k.width, k.height, stride)
+	cat, cdx, cdy := info.Turn.walk(cw, ch, stride/2)
 	for y := range ch {
-		o := at + y*dy
-		v := vs[y*cw:][:cw]
+		upper, lower := ys[2*y*k.width:][:k.width], ys[(2*y+1)*k.width:][:k.width]
+		o, c := at+2*y*dy, cat+y*cdy
 		for x, u := range us[y*cw:][:cw] {
-			img.Cb[o] = clip8((m.uu[u] + m.uv[v[x]] + 1<<15) >> 16)
-			img.Cr[o] = clip8((m.vu[u] + m.vv[v[x]] + 1<<15) >> 16)
-			o += dx
+			v := vs[y*cw+x]
+			add := m.yu[u] + m.yv[v]
+			out[o], out[o+dx] = m.luma(upper[2*x], add), m.luma(upper[2*x+1], add)
+			out[o+dy], out[o+dx+dy] = m.luma(lower[2*x], add), m.luma(lower[2*x+1], add)
+			cb[c] = clip8((m.uu[u] + m.uv[v] + 1<<15) >> 16)
+			cr[c] = clip8((m.vu[u] + m.vv[v] + 1<<15) >> 16)
+			o, c = o+2*dx, c+cdx
 		}
 	}
-	return img
+	return out
 }
 
 // jfif are the parts, in 65536ths, that luma and colour differences of a clip have in
 // those of a JPEG.
 type jfif struct{ y, yu, yv, uu, uv, vu, vv [256]int32 }
+
+// luma is that of a JPEG for one of the clip and what its colour differences add.
+func (m *jfif) luma(l byte, add int32) byte { return clip8((m.y[l] + add + 1<<15) >> 16) }
 
 func jfifOf(info Info) *jfif {
 	kr, kb := info.primaries()

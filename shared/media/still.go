@@ -1,39 +1,35 @@
 package media
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"image"
-	"image/jpeg"
 	"math"
 
 	"fastbowlinglab/shared/reason"
 )
-
-const jpegQuality = 88
 
 // Still gives, as a JPEG at most maxWidth pixels wide as displayed (0: as it
 // is), the first frame at or after at seconds from the first shown frame. It
 // seeks; a time up to a millisecond (or a quarter of a frame) before at counts
 // as at, since containers round times. After the last frame it gives the last.
 func Still(ctx context.Context, src string, info Info, at float64, maxWidth int) ([]byte, error) {
-	if picture, ok := info.kept.still(info, at, maxWidth); ok {
-		return picture, nil
+	if picture, ok := info.kept.jpegColours(info, at, maxWidth); ok {
+		return picture.jpeg(ctx)
 	}
-	var out []byte
+	var f Frame
 	err := with(ctx, src, func(s *source) error {
 		if err := s.settle(ctx, &info); err != nil {
 			return err
 		}
-		f, err := s.frameAt(ctx, info, at, maxWidth)
-		if err != nil {
-			return err
-		}
-		out, err = f.JPEG()
+		var err error
+		f, err = s.frameAt(ctx, info, at, maxWidth)
 		return err
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return f.JPEG(ctx)
 }
 
 // Sample gives n frames spread evenly over the clip, one for the middle of each
@@ -149,13 +145,4 @@ func (f Frame) Image() *image.RGBA {
 		img.Pix[4*i+3] = 0xff
 	}
 	return img
-}
-
-// JPEG encodes the frame.
-func (f Frame) JPEG() ([]byte, error) {
-	var b bytes.Buffer
-	if err := jpeg.Encode(&b, f.Image(), &jpeg.Options{Quality: jpegQuality}); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }

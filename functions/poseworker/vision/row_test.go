@@ -218,14 +218,13 @@ func (r row) once(t *testing.T, v seer, s storage) (line map[string]any, wall, s
 	return line, wall, self + kids
 }
 
-// modelsAlone is as many readings of regions by the models as the pass made, of an
-// empty picture and on as many threads. A reading is the sampling of the region to the
-// model's input and the model's run. Its processor seconds and those of one decoding
-// of the clip at the size that the pass used, with one reader who does nothing, over
-// the cores, are the least that a pass of this design could take.
+// modelsAlone is as many runs of the models as the pass made, on empty input and on as
+// many threads. Its processor seconds and those of one decoding of the clip at the size
+// that the pass used, with one reader who does nothing, over the cores, are the least
+// that a pass of this design could take.
 func (r row) modelsAlone(t *testing.T, v seer, landmarks, detections int) float64 {
 	before := cpu(syscall.RUSAGE_SELF)
-	if err := v.Tracker.Exercise(v.Tracker.Side(), v.Tracker.Side()*9/16, landmarks, detections); err != nil {
+	if err := v.Tracker.Exercise(landmarks, detections); err != nil {
 		t.Fatal(err)
 	}
 	return cpu(syscall.RUSAGE_SELF) - before

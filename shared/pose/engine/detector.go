@@ -32,7 +32,7 @@ var anchors = func() (a [][2]float64) {
 
 // detect looks for people with at least a score in one square window.
 func (b *bench) detect(p picture, win region, least float64) ([]pose.Person, error) {
-	p.crop(win, detectorSide, 2.0/255, -1, false, b.input())
+	p.crop(win, detectorSide, 2.0/255, -1, b.input())
 	if err := b.run(); err != nil {
 		return nil, err
 	}

@@ -2,24 +2,19 @@ package engine
 
 import "fmt"
 
-// Exercise reads so many regions of an empty picture with either model, as many at
-// once as a pass does: what a pass would take if it did nothing but read. Reading is
-// to sample the region to the model's input and to run the model.
-func (e *Engine) Exercise(width, height, landmarks, detections int) error {
-	p := picture{w: width, h: height, pix: make([]byte, 3*width*height)}
-	whole := region{X: float64(width) / 2, Y: float64(height) / 2, Side: float64(min(width, height)) * 0.9}
+// Exercise runs the models so often, on empty input and as many at once as a pass
+// does: what a pass would take if it did nothing else.
+func (e *Engine) Exercise(landmarks, detections int) error {
 	for _, x := range []struct {
 		s    *session
 		runs int
-		side int
-	}{{e.landmarks, landmarks, landmarkSide}, {e.detector, detections, detectorSide}} {
+	}{{e.landmarks, landmarks}, {e.detector, detections}} {
 		t, err := x.s.team(e.threads)
 		if err != nil {
 			return fmt.Errorf("exercise: %w", err)
 		}
 		err = t.each(e.threads, func(b *bench, i int) error {
 			for n := i; n < x.runs; n += e.threads {
-				p.crop(whole, x.side, 1.0/255, 0, false, b.input())
 				if err := b.run(); err != nil {
 					return fmt.Errorf("exercise: %w", err)
 				}

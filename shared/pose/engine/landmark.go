@@ -16,24 +16,26 @@ type body struct {
 	next   region // of the same person, for the next frame
 }
 
-// landmarks runs the landmark model on a region. With mirror it looks at the
-// region's mirror image and turns the answer back.
-func (b *bench) landmarks(p picture, r region, mirror bool) (body, error) {
-	p.crop(r, landmarkSide, 1.0/255, 0, mirror, b.input())
+// landmarkInput samples a region as the landmark model wants it.
+func (p picture) landmarkInput(r region, out []float32) { p.crop(r, landmarkSide, 1.0/255, 0, out) }
+
+// landmarks runs the landmark model on its input, which is a region. With mirrored it
+// is the region's mirror image, and the answer is turned back.
+func (b *bench) landmarks(r region, mirrored bool) (body, error) {
 	if err := b.run(); err != nil {
 		return body{}, err
 	}
 	v, out := b.output(0), body{score: float64(b.output(1)[0])}
 	at := func(k int) (float64, float64) {
 		u, w := float64(v[landmarkValue*k])/landmarkSide, float64(v[landmarkValue*k+1])/landmarkSide
-		if mirror {
+		if mirrored {
 			u = 1 - u
 		}
 		return r.point(u, w)
 	}
 	for k := range out.points {
 		from := k
-		if mirror {
+		if mirrored {
 			from = pose.Opposite(k)
 		}
 		x, y := at(from)

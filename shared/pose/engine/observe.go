@@ -30,8 +30,14 @@ type observation struct {
 type observer struct {
 	team   *team
 	target target
-	width  float64 // displayed, pixels
-	last   *region // the bowler's, in the frame before; nil when not tracked
+	width  float64   // displayed, pixels
+	last   *region   // the bowler's, in the frame before; nil when not tracked
+	seen   []float32 // the region that is read now, as the landmark model's input
+}
+
+func newObserver(readers *team, t target, width int, last *region) observer {
+	return observer{team: readers, target: t, width: float64(width), last: last,
+		seen: make([]float32, 3*landmarkSide*landmarkSide)}
 }
 
 // observe reads one frame: where the last one leads, or else where the scout
@@ -78,8 +84,14 @@ func (o *observer) observe(p picture, index int, t float64) (observation, error)
 func (o *observer) read(p picture, r region) ([]body, error) {
 	var two, tilted [2]body
 	p.show(r)
+	p.landmarkInput(r, o.seen)
 	err := o.team.each(2, func(b *bench, i int) (err error) {
-		two[i], err = b.landmarks(p, r, i == 1)
+		if i == 0 {
+			copy(b.input(), o.seen)
+		} else {
+			mirror(b.input(), o.seen, landmarkSide)
+		}
+		two[i], err = b.landmarks(r, i == 1)
 		return err
 	})
 	if err != nil {
@@ -96,7 +108,8 @@ func (o *observer) read(p picture, r region) ([]body, error) {
 	turned[1].Angle -= tilt
 	p.show(turned[:]...)
 	err = o.team.each(2, func(b *bench, i int) (err error) {
-		tilted[i], err = b.landmarks(p, turned[i], false)
+		p.landmarkInput(turned[i], b.input())
+		tilted[i], err = b.landmarks(turned[i], false)
 		return err
 	})
 	if err != nil {

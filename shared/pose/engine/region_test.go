@@ -4,6 +4,8 @@ import (
 	"image"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -25,11 +27,105 @@ func TestBoundsHoldWhatIsSampled(t *testing.T) {
 			}
 		}
 		p.show(r)
-		p.crop(r, n, 1, 0, rnd.IntN(2) == 0, out)
+		p.crop(r, n, 1, 0, out)
 		for i, v := range out {
 			if v != 0 {
 				t.Fatalf("%+v: value %d is of a pixel outside %v", r, i, r.bounds())
 			}
 		}
+	}
+}
+
+// TestCropIsPlainCrop compares crop with the same in plain words, up to what a machine
+// that fuses products and sums rounds otherwise, for regions in and out of a picture
+// behind which no byte may be read.
+func TestCropIsPlainCrop(t *testing.T) {
+	const n, w, h = 24, 64, 64 // 3 pages exactly
+	page := syscall.Getpagesize()
+	memory, err := syscall.Mmap(-1, 0, 4*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(memory)
+	if err := syscall.Mprotect(memory[3*page:], syscall.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	p := picture{w: w, h: h, pix: memory[3*page-3*w*h : 3*page]}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for i := range p.pix {
+		p.pix[i] = byte(rnd.IntN(256))
+	}
+	regions := []region{{X: w / 2, Y: h / 2, Side: w}, {X: w - 1, Y: h - 1, Side: 2}, {X: math.NaN(), Y: math.Inf(1), Side: 1}, {X: 1e300, Side: 1e300}}
+	for range 500 {
+		regions = append(regions, region{X: 90*rnd.Float64() - 13, Y: 90*rnd.Float64() - 13, Side: 1 + 90*rnd.Float64(), Angle: 2 * math.Pi * rnd.Float64()})
+	}
+	for _, r := range regions {
+		got, want := make([]float32, 3*n*n), make([]float32, 3*n*n)
+		p.crop(r, n, 2.0/255, -1, got)
+		p.plainCrop(r, n, 2.0/255, -1, want)
+		if !slices.EqualFunc(got, want, func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-5 }) {
+			t.Fatalf("%+v: samples differ", r)
+		}
+	}
+}
+
+func (p picture) plainCrop(r region, n int, mul, add float32, out []float32) {
+	sin, cos := math.Sincos(r.Angle)
+	step, half := r.Side/float64(n), float64(n-1)/2
+	ux, uy, vx, vy := cos*step, sin*step, -sin*step, cos*step
+	for row := range n {
+		x, y := r.X-0.5-half*(ux+vx)+float64(row)*vx, r.Y-0.5-half*(uy+vy)+float64(row)*vy
+		for col := range n {
+			p.sample(x, y, mul, add, out[3*(row*n+col):][:3])
+			x, y = x+ux, y+uy
+		}
+	}
+}
+
+// sample reads the picture between its pixels; (0, 0) is the centre of the first.
+func (p picture) sample(x, y float64, mul, add float32, out []float32) {
+	fx, fy := math.Floor(x), math.Floor(y)
+	if !(fx >= -1 && fy >= -1 && fx < float64(p.w) && fy < float64(p.h)) {
+		out[0], out[1], out[2] = add, add, add
+		return
+	}
+	ix, iy := int(fx), int(fy)
+	dx, dy := float32(x-fx), float32(y-fy)
+	xa, xb := max(ix, 0)*3, min(ix+1, p.w-1)*3
+	ya, yb := max(iy, 0)*p.w*3, min(iy+1, p.h-1)*p.w*3
+	a, b := p.pix[ya+xa:ya+xa+3], p.pix[ya+xb:ya+xb+3]
+	c, d := p.pix[yb+xa:yb+xa+3], p.pix[yb+xb:yb+xb+3]
+	for k := range 3 {
+		top := float32(a[k]) + (float32(b[k])-float32(a[k]))*dx
+		low := float32(c[k]) + (float32(d[k])-float32(c[k]))*dx
+		out[k] = (top+(low-top)*dy)*mul + add
+	}
+}
+
+// TestMirrorFlipsRows: left and right change places, red, green and blue do not.
+func TestMirrorFlipsRows(t *testing.T) {
+	const n = 5
+	in, out := make([]float32, 3*n*n), make([]float32, 3*n*n)
+	for i := range in {
+		in[i] = float32(i)
+	}
+	mirror(out, in, n)
+	for y := range n {
+		for x := range n {
+			for k := range 3 {
+				if out[3*(y*n+x)+k] != in[3*(y*n+n-1-x)+k] {
+					t.Fatalf("row %d, column %d, colour %d: %g", y, x, k, out[3*(y*n+x)+k])
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkCrop reads a region as the landmark model does.
+func BenchmarkCrop(b *testing.B) {
+	p := picture{w: 1280, h: 720, pix: make([]byte, 3*1280*720)}
+	out := make([]float32, 3*landmarkSide*landmarkSide)
+	for b.Loop() {
+		p.landmarkInput(region{X: 640, Y: 360, Side: 420, Angle: 0.1}, out)
 	}
 }

@@ -44,22 +44,3 @@ func TestShiftIsTheLeastDifferent(t *testing.T) {
 		}
 	}
 }
-
-// TestBetweenIsSample compares the quick way to read between four pixels.
-func TestBetweenIsSample(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(3, 4))
-	p := picture{w: 31, h: 17, pix: make([]byte, 3*31*17)}
-	for i := range p.pix {
-		p.pix[i] = byte(rnd.IntN(256))
-	}
-	for range 2000 {
-		x, y := rnd.Float64()*30, rnd.Float64()*16
-		var quick [3]float32
-		slow := make([]float32, 3)
-		p.between(x, y, 2.0/255, -1, &quick)
-		p.sample(x, y, 2.0/255, -1, slow)
-		if quick != [3]float32(slow) {
-			t.Fatalf("at %g,%g: %v, want %v", x, y, quick, slow)
-		}
-	}
-}
