@@ -22,6 +22,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
+	"fastbowlinglab/integration/web"
 	"fastbowlinglab/shared/names"
 )
 
@@ -203,5 +204,19 @@ func TestTheHTTPAPI(t *testing.T) {
 	check(t, err)
 	if code, body := get(t, c.API+"/v1/credits", token); code != http.StatusOK || body != "GET /v1/credits athlete-1" {
 		t.Errorf("with a token: %d %s", code, body)
+	}
+	session, err := c.OpenSession(t.Context(), "athlete-2") // as the web page signs in
+	check(t, err)
+	token, err = session.Token(t.Context())
+	check(t, err)
+	if code, body := get(t, c.API+"/v1/credits", token); code != http.StatusOK || body != "GET /v1/credits athlete-2" {
+		t.Errorf("with the page's token: %d %s", code, body)
+	}
+	var page names.Page
+	if _, body := get(t, c.Page().App+web.ConfigFile, ""); json.Unmarshal([]byte(body), &page) != nil || page != c.Page() || page.App != (Place{APIURL: c.API}).Values()[names.EnvAppURL] {
+		t.Errorf("the page is told %s, and mails lead to %s", body, c.Page().App)
+	}
+	if code, _ := get(t, c.Page().App+"token", ""); code != http.StatusNotFound {
+		t.Errorf("there is another way in: %d", code)
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,18 +18,27 @@ import (
 	"golang.org/x/net/websocket"
 )
 
-// browser is a headless Chromium with one page, driven over the DevTools
-// protocol.
+// browser is a page of a headless Chromium, driven over the DevTools protocol.
 type browser struct {
 	t      *testing.T
 	conn   *websocket.Conn
-	host   string // of the DevTools protocol
-	id     int
+	person any      // the browser context: cookies and storage of its own
 	errors []string // what the page's console complained of
+	heard  func(method, params string)
 }
 
-func open(t *testing.T) *browser {
-	t.Helper()
+// chromium is the one that all tests share. It ends with the tests.
+var chromium struct {
+	once sync.Once
+	cmd  *exec.Cmd
+	root *websocket.Conn // of the browser itself
+	host string          // of the DevTools protocol
+	id   int             // of the last command
+	skip string
+	err  error
+}
+
+func startChromium(dir string) error {
 	bin := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil && bin == "" {
@@ -36,80 +46,80 @@ func open(t *testing.T) *browser {
 		}
 	}
 	if bin == "" {
-		t.Skip("no browser is installed: chromium or google-chrome (make test installs it on Debian)")
+		chromium.skip = "no browser is installed: chromium or google-chrome (make test installs it on Debian)"
+		return nil
 	}
 	cmd := exec.Command(bin, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--remote-allow-origins=*",
-		"--user-data-dir="+t.TempDir(), "about:blank")
+		"--user-data-dir="+dir, "about:blank")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("chromium does not start: %v", err)
+		chromium.skip = fmt.Sprintf("chromium does not start: %v", err)
+		return nil
 	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its own group
-		_ = cmd.Wait()
-	})
+	chromium.cmd = cmd
 	address := make(chan string, 1)
 	go func() {
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			if _, url, ok := strings.Cut(lines.Text(), "DevTools listening on ws://"); ok {
-				address <- strings.SplitN(url, "/", 2)[0]
+			if _, url, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
+				address <- strings.TrimSpace(url)
 			}
 		}
 	}()
 	select {
-	case host := <-address:
-		return attach(t, host, "")
+	case url := <-address:
+		chromium.host = strings.SplitN(strings.TrimPrefix(url, "ws://"), "/", 2)[0]
+		chromium.root, err = websocket.Dial(url, "", "http://localhost")
+		return err
 	case <-time.After(90 * time.Second):
-		t.Fatal("chromium does not listen")
+		return errors.New("chromium does not listen")
 	}
-	return nil
 }
 
-// attach takes over a page of a browser: the one of that id, or any.
-func attach(t *testing.T, host, id string) *browser {
+func stopChromium() {
+	if chromium.cmd != nil {
+		_ = syscall.Kill(-chromium.cmd.Process.Pid, syscall.SIGKILL) // its own group
+		_ = chromium.cmd.Wait()
+	}
+}
+
+// open gives a page of somebody who has never been here.
+func open(t *testing.T) *browser {
 	t.Helper()
-	resp, err := http.Get("http://" + host + "/json/list")
-	if err != nil {
-		t.Fatal(err)
+	chromium.once.Do(func() { chromium.err = startChromium(chromiumDir) })
+	if chromium.skip != "" {
+		t.Skip(chromium.skip)
 	}
-	defer resp.Body.Close()
-	var pages []struct {
-		ID   string `json:"id"`
-		Type string `json:"type"`
-		URL  string `json:"webSocketDebuggerUrl"`
+	if chromium.err != nil {
+		t.Fatal(chromium.err)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&pages); err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pages {
-		if p.Type == "page" && (id == "" || p.ID == id) {
-			conn, err := websocket.Dial(p.URL, "", "http://localhost")
-			if err != nil {
-				t.Fatal(err)
-			}
-			conn.MaxPayloadBytes = 64 << 20
-			t.Cleanup(func() { conn.Close() })
-			b := &browser{t: t, conn: conn, host: host}
-			for _, domain := range []string{"Page", "Runtime", "DOM", "Log"} {
-				b.do(domain+".enable", nil)
-			}
-			return b
-		}
-	}
-	t.Fatal("chromium shows no page")
-	return nil
+	root := &browser{t: t, conn: chromium.root}
+	person := root.do("Target.createBrowserContext", map[string]any{"disposeOnDetach": true})["browserContextId"]
+	t.Cleanup(func() { root.do("Target.disposeBrowserContext", map[string]any{"browserContextId": person}) })
+	root.person = person
+	return root.tab()
 }
 
-// tab opens another tab of the same browser.
+// tab opens another tab for the same person.
 func (b *browser) tab() *browser {
 	b.t.Helper()
-	id := b.do("Target.createTarget", map[string]any{"url": "about:blank"})["targetId"]
-	return attach(b.t, b.host, fmt.Sprint(id))
+	root := &browser{t: b.t, conn: chromium.root}
+	target := root.do("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": b.person})["targetId"]
+	conn, err := websocket.Dial(fmt.Sprintf("ws://%s/devtools/page/%s", chromium.host, target), "", "http://localhost")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	conn.MaxPayloadBytes = 64 << 20
+	b.t.Cleanup(func() { conn.Close() })
+	n := &browser{t: b.t, conn: conn, person: b.person}
+	for _, domain := range []string{"Page", "Runtime", "DOM", "Log"} {
+		n.do(domain+".enable", nil)
+	}
+	return n
 }
 
 // do sends a command and waits for its answer.
@@ -125,11 +135,12 @@ func (b *browser) do(method string, params map[string]any) map[string]any {
 // ask is do for a command that may be refused.
 func (b *browser) ask(method string, params map[string]any) (result map[string]any, refused any) {
 	b.t.Helper()
-	b.id++
+	chromium.id++
+	id := chromium.id
 	if params == nil {
 		params = map[string]any{}
 	}
-	if err := websocket.JSON.Send(b.conn, map[string]any{"id": b.id, "method": method, "params": params}); err != nil {
+	if err := websocket.JSON.Send(b.conn, map[string]any{"id": id, "method": method, "params": params}); err != nil {
 		b.t.Fatal(err)
 	}
 	for {
@@ -147,7 +158,10 @@ func (b *browser) ask(method string, params map[string]any) (result map[string]a
 		if text := string(m.Params); m.Method == "Runtime.exceptionThrown" || m.Method == "Log.entryAdded" && strings.Contains(text, `"level":"error"`) {
 			b.errors = append(b.errors, text)
 		}
-		if m.ID == b.id {
+		if b.heard != nil && m.Method != "" {
+			b.heard(m.Method, string(m.Params))
+		}
+		if m.ID == id {
 			return m.Result, m.Error
 		}
 	}

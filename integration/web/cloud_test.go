@@ -22,8 +22,18 @@ import (
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(m.Run())
+	var err error
+	if chromiumDir, err = os.MkdirTemp("", "fbl-web-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	stopChromium()
+	os.RemoveAll(chromiumDir)
+	os.Exit(code)
 }
+
+// chromiumDir holds the browser's profile.
+var chromiumDir string
 
 // realCloud is the embedded cloud with the deployed programs; the test athlete
 // has two credits.

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -44,6 +45,12 @@ func (c *cloud) watch(pool http.Handler) http.Handler {
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
 	})
+}
+
+// forged is a token that nobody signed.
+func forged(claims map[string]any) string {
+	b, _ := json.Marshal(claims)
+	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256"}`)) + "." + base64.RawURLEncoding.EncodeToString(b) + ".eA"
 }
 
 type nopCloser struct{ *bytes.Reader }

@@ -52,6 +52,9 @@ type cloud struct {
 	tamper  func(w http.ResponseWriter, r *http.Request) (done bool) // at the user pool
 }
 
+// ended is how many polls lead to the report.
+const ended = 6
+
 func start(t *testing.T) *cloud {
 	t.Helper()
 	c := &cloud{created: map[string]string{}, cut: map[string]bool{}, users: map[string]bool{}, stale: map[string]bool{}, calls: map[string]int{}}
@@ -260,6 +263,7 @@ func TestPage(t *testing.T) {
 // link holds, and no other is made.
 func TestPageOfAnAnalysis(t *testing.T) {
 	c := start(t)
+	c.polls = ended
 	b := open(t)
 	b.phone()
 	b.do("Page.navigate", map[string]any{"url": names.AppLink(c.api.URL+web.Path, "an-1")})

@@ -55,12 +55,11 @@ func (s *Session) signIn(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	if form.StatusCode != http.StatusOK {
-		return fmt.Errorf("the sign-in page answered %d", form.StatusCode)
-	}
-	done, err := s.send(ctx, http.MethodPost, form.Request.URL.String(), url.Values{"user": {user}, "do": {"sign-in"}})
-	if err != nil {
-		return err
+	done := form
+	if form.StatusCode == http.StatusOK {
+		if done, err = s.send(ctx, http.MethodPost, form.Request.URL.String(), url.Values{"user": {user}, "do": {"sign-in"}}); err != nil {
+			return err
+		}
 	}
 	to, err := done.Location()
 	if err != nil {
