@@ -2,6 +2,7 @@ package infra
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"fastbowlinglab/shared/names"
@@ -50,6 +51,7 @@ func environmentOf(k string) string {
 		names.EnvModels:          "/opt/pose/models",
 		names.EnvORT:             "/opt/pose/libonnxruntime.so.1",
 		names.EnvPoseModel:       "full",
+		names.EnvProcessors:      "1", // of Cpu, 1024 units each
 		names.EnvIntake:          "open",
 		names.EnvRender:          "fbl-render",
 		names.EnvAPIURL:          "*",
@@ -75,8 +77,12 @@ func checkWorkerEnvironment(t reporter) {
 	for _, e := range list {
 		vars[fmt.Sprint(at(e, "Name"))] = at(e, "Value")
 	}
-	if len(vars) != len(names.WorkerEnv()) {
-		t.Errorf("the worker has %d environment variables, declared are %d", len(vars), len(names.WorkerEnv()))
+	declared := append(names.WorkerEnv(), names.EnvProcessors)
+	if len(vars) != len(declared) {
+		t.Errorf("the worker has %d environment variables, declared are %d", len(vars), len(declared))
 	}
-	checkEnvironment(t, names.Function{Name: names.PoseWorker, Env: names.WorkerEnv()}, vars)
+	checkEnvironment(t, names.Function{Name: names.PoseWorker, Env: declared}, vars)
+	if want := strconv.Itoa(names.WorkerCPU / 1024); fmt.Sprint(vars[names.EnvProcessors]) != want || fmt.Sprint(at(task, "Cpu")) != strconv.Itoa(names.WorkerCPU) {
+		t.Errorf("a task of %v CPU units runs on %v processors, want %s", at(task, "Cpu"), vars[names.EnvProcessors], want)
+	}
 }

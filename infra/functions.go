@@ -2,6 +2,7 @@ package infra
 
 import (
 	"path/filepath"
+	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
@@ -110,6 +111,7 @@ func environment(s Settings, d *Data) map[string]*string {
 		names.EnvModels:          jsii.String(imageModels),
 		names.EnvORT:             jsii.String(imageORT),
 		names.EnvPoseModel:       jsii.String(names.DefaultPoseModel),
+		names.EnvProcessors:      jsii.String(strconv.Itoa(names.WorkerCores)),
 		names.EnvIntake:          jsii.String(intake),
 		names.EnvRender:          jsii.String(names.Prefix + names.FnRender),
 		names.EnvPushTopic:       d.Push.TopicArn(),

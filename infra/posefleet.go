@@ -74,7 +74,7 @@ func (f *PoseFleet) task(s Settings, d *Data, api *API) {
 		Image: awsecs.ContainerImage_FromAsset(jsii.String(s.Image), &awsecs.AssetImageProps{
 			Platform: awsecrassets.Platform_LINUX_AMD64(), Target: jsii.String("worker"),
 		}),
-		Environment:            only(env, names.WorkerEnv()),
+		Environment:            only(env, append(names.WorkerEnv(), names.EnvProcessors)),
 		StopTimeout:            duration(names.StopGrace),
 		ReadonlyRootFilesystem: jsii.Bool(true), // but for the scratch folder below
 		PortMappings:           &[]*awsecs.PortMapping{{ContainerPort: jsii.Number(names.WorkerPort)}},

@@ -8,7 +8,8 @@ const (
 	BalancerPort     = 80
 	WorkerCPU        = 1024 // 1024 = 1 vCPU
 	WorkerMemoryMiB  = 2048
-	PassesPerWorker  = WorkerCPU / 1024 // a pass a core, and no more: functions/poseworker/README.md
+	WorkerCores      = WorkerCPU / 1024
+	PassesPerWorker  = WorkerCores // a pass a core, and no more: functions/poseworker/README.md
 	DefaultPoseModel = "full"
 	HealthPath       = "/healthz"
 	MaxWorkers       = 8 // scale-out limit of the fleet

@@ -52,6 +52,7 @@ const (
 	EnvORT             = "ORT_LIBRARY"   // path of libonnxruntime.so
 	EnvPoseModel       = "POSE_MODEL"    // lite, full or heavy
 	EnvPasses          = "POSE_PASSES"   // passes a worker runs at once; default: PassesPerWorker
+	EnvProcessors      = "GOMAXPROCS"    // the Go runtime's; a container limited to one core would be taken for two
 	EnvPoseURL         = "POSE_URL"      // base URL of the workers' load balancer
 	EnvCallbackKeys    = "CALLBACK_KEYS" // id of the secret with the HMAC keys of callbacks: {"current","previous"}
 	EnvListen          = "POSE_LISTEN"   // address of a worker's HTTP server; default: WorkerPort on every interface
@@ -121,7 +122,8 @@ func Functions() []Function {
 	}, batchFunctions()...)
 }
 
-// WorkerEnv lists the environment variables of the pose worker.
+// WorkerEnv lists the environment variables that the pose worker must have. Where it
+// is deployed EnvProcessors is set as well, to WorkerCores.
 func WorkerEnv() []string {
 	return []string{Analyses.Env, PoseJobs.Env, PoseQueue.Env, EnvBucket, EnvModels, EnvORT, EnvPoseModel, EnvAPIURL, EnvCallbackKeys}
 }
