@@ -25,13 +25,14 @@ type pass struct {
 	log    *slog.Logger
 	store  chunkStore
 	clips  int
-	frames media.Together // of the clips measured so far
+	all    media.Together // clips measured so far
 	start  time.Time
 	stats  stats
 }
 
 func newPass(d Deps, job posejob.Job, k *keeper, log *slog.Logger) *pass {
-	return &pass{d: d, job: job, keeper: k, log: log, start: time.Now(), frames: media.Together{Max: names.FramesFor(d.Vision.Model())},
+	return &pass{d: d, job: job, keeper: k, log: log, start: time.Now(),
+		all:   media.Together{MaxFrames: names.MaxFrames, MaxTime: names.PassTime, Takes: names.PassTakes(d.Vision.Model())},
 		store: chunkStore{objects: d.Objects, bucket: d.Bucket, retry: d.Retry, log: log}}
 }
 
@@ -106,7 +107,7 @@ func (p *pass) measure(ctx context.Context, i int, src string) (motion.Clip, err
 		return p.refused(i, err)
 	}
 	defer info.Release()
-	if err := p.frames.Fits(info.Frames); err != nil {
+	if err := p.all.Fits(info); err != nil {
 		return p.refused(i, err)
 	}
 	track, err := p.track(ctx, i, src, info)
@@ -114,7 +115,7 @@ func (p *pass) measure(ctx context.Context, i int, src string) (motion.Clip, err
 		return p.refused(i, err)
 	}
 	p.move(i, 1, "", "measuring")
-	p.frames.Add(max(info.Frames, len(track.Frames))) // a file may hold more than it says
+	p.all.Add(info, len(track.Frames))
 	clip := p.d.Vision.Analyse(i, track, info)
 	clip.Index = i
 	if clip.Refused != "" {

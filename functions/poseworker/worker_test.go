@@ -227,14 +227,15 @@ func TestSlots(t *testing.T) {
 	s.Release()
 }
 
-// The clips of an analysis hold together what the worker's model reads in time; one that
+// The clips of an analysis are together what the worker's model ends in time; one that
 // takes them over is refused before it is worked on.
 func TestFramesOfAllClipsAreBounded(t *testing.T) {
 	for _, model := range []string{"full", "heavy"} {
 		t.Run(model, func(t *testing.T) {
+			fit := min(names.MaxFrames, int(names.PassTime/names.PassTakes(model)(1, 640*360)))
 			w := posetest.New(t, 3)
 			w.Dispatch(w.Run)
-			s := &sight{chunks: 1, model: model, frames: names.FramesFor(model)/2 - 5}
+			s := &sight{chunks: 1, model: model, frames: fit/2 - 5}
 			start(t, depsFor(w, w.DB, s))
 			r := result(t, w, waitState(t, w, posejob.Done))
 			if r.Clips[0].Refused != "" || r.Clips[1].Refused != "" || r.Clips[2].Refused != reason.MediaTooLong || s.times("2/0") != 0 {

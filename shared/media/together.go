@@ -1,21 +1,37 @@
 package media
 
-import "fastbowlinglab/shared/reason"
+import (
+	"time"
 
-// Together bounds the frames of several clips, in their order.
+	"fastbowlinglab/shared/reason"
+)
+
+// Together bounds the work on several clips, taken in their order.
 type Together struct {
-	Max int // frames of all of them
+	MaxFrames int
+	MaxTime   time.Duration
+	Takes     func(frames, pixels int) time.Duration // work on a clip
 
-	sum int
+	frames int
+	time   time.Duration
 }
 
-// Fits is a refusal of a clip whose frames are more than those before it have left.
-func (t *Together) Fits(frames int) error {
-	if t.sum+frames > t.Max {
-		return refuse(reason.MediaTooLong, "%d frames after %d of other clips; the limit is %d", frames, t.sum, t.Max)
+// Fits refuses a clip that takes those before it and itself over the bounds. It does
+// not count the clip.
+func (t *Together) Fits(info Info) error {
+	if took := t.time + t.takes(info, info.Frames); t.frames+info.Frames > t.MaxFrames || took > t.MaxTime {
+		return refuse(reason.MediaTooLong, "%d frames of %d x %d after %d of other clips: %s of work; the limits are %d and %s",
+			info.Frames, info.CodedWidth, info.CodedHeight, t.frames, took.Truncate(time.Second), t.MaxFrames, t.MaxTime)
 	}
 	return nil
 }
 
-// Add counts a clip.
-func (t *Together) Add(frames int) { t.sum += frames }
+// Add counts a clip that held so many frames, if they are more than it says.
+func (t *Together) Add(info Info, held int) {
+	n := max(info.Frames, held)
+	t.frames, t.time = t.frames+n, t.time+t.takes(info, n)
+}
+
+func (t *Together) takes(info Info, frames int) time.Duration {
+	return t.Takes(frames, max(info.CodedWidth*info.CodedHeight, info.Width*info.Height))
+}

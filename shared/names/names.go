@@ -35,7 +35,7 @@ const OperatorGroup = "operators"
 const (
 	MaxClips        = 8
 	MaxClipBytes    = 512 << 20
-	MaxFrames       = 60_000 // of all clips together: 8 clips of 30 s at 240 a second; FramesFor has what a model may be given
+	MaxFrames       = 60_000 // of all clips together: 8 clips of 30 s at 240 a second; PassTakes bounds the work on them
 	MaxNotesRunes   = 2000
 	MaxNameRunes    = 200
 	MaxBodyBytes    = 64 << 10

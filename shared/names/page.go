@@ -34,6 +34,9 @@ const (
 	PathLogout    = "/logout"
 )
 
+// PageOutput is the name of the CDK app's output that holds a Page as JSON.
+const PageOutput = "Page"
+
 // Page is what the web page is told of the deployment that it belongs to, as its
 // config.json: the page itself holds no name or address. The CDK app prints it,
 // the embedded cloud makes its own.
