@@ -24,7 +24,7 @@ ARGS ?=
 # quoted passes a variable to the shell as it was typed: quotes, spaces, dollars.
 quoted = '$(subst ','\'',$(value $1))'
 
-.PHONY: chaos stepfn-moto incidents help setup setup-tests functions dist image-context image synth cost smoke demo up test test-at lint sizes bench clean
+.PHONY: chaos stepfn-moto incidents help setup setup-tests functions dist image-context image synth cost page smoke demo up test test-at lint sizes bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,10 @@ smoke: ## the main job against a deployment (API=https://... TOKEN=access token 
 cost: ## dollars idle a month and for one analysis, itemised, from the templates in cdk.out
 	@test -f cdk.out/manifest.json || $(MAKE) --no-print-directory synth
 	@go run ./infra/cost/cmd -out cdk.out
+
+OUTPUTS ?= outputs.json
+page: ## the web page for a deployment into .local/page, from OUTPUTS of cdk deploy --outputs-file; prints the headers to serve it with
+	@go run ./integration/cmd/page -outputs $(call quoted,OUTPUTS) -out $(STATE)/page
 
 demo: functions $(if $(filter image,$(WORKER)),image) ## the main job on the embedded cloud (CLIP=path for your own video, KEY=name for another submission, PROVIDER=bedrock for texts by the stand-in, WORKER=image for worker and precheck in the images that ship)
 	@go build -o $(BIN)/demo ./integration/cmd/demo

@@ -25,7 +25,7 @@ var checks = []struct {
 	{"Functions", checkFunctions}, {"Figures", checkFigures}, {"Machine", checkMachine}, {"BatchMachines", checkBatchMachines},
 	{"Sources", checkSources}, {"Logs", checkLogs}, {"API", checkAPI},
 	{"Balancer", checkBalancer}, {"Service", checkService}, {"Queues", checkQueues}, {"Tables", checkTables},
-	{"Bucket", checkBucket}, {"UsersAndSecrets", checkUsersAndSecrets}, {"Network", checkNetwork},
+	{"Bucket", checkBucket}, {"Users", checkUsers}, {"SignIn", checkSignIn}, {"Secrets", checkSecrets}, {"Network", checkNetwork},
 	{"LeastPrivilege", checkLeastPrivilege}, {"OwnRoles", checkOwnRoles}, {"SecretsReachFew", checkSecretsReachFew}, {"MailsOnlyFromUs", checkMailsOnlyFromUs},
 	{"References", checkReferences}, {"Removal", checkRemoval}, {"Roles", checkRoles}, {"LoosePolicies", checkLoosePolicies},
 	{"ResourcePolicies", checkResourcePolicies}, {"Permissions", checkPermissions}, {"WorkerEnvironment", checkWorkerEnvironment},

@@ -21,10 +21,12 @@ type Data struct {
 	Tables   map[string]awsdynamodb.Table // by names.Table.Name
 	Bucket   awss3.Bucket
 	Pool     awscognito.UserPool
-	Client   awscognito.UserPoolClient
-	Alarms   awssns.Topic             // every alarm; its subscriptions were confirmed by people
-	Push     awssns.Topic             // the app's push events
-	Callback awssecretsmanager.Secret // HMAC keys of callbacks: {"current","previous"}
+	Client   awscognito.UserPoolClient // of apps and of the runbook's commands
+	Page     awscognito.UserPoolClient // of the web page at appUrl; nil without one
+	SignIn   awscognito.UserPoolDomain // where people sign in on that page
+	Alarms   awssns.Topic              // every alarm; its subscriptions were confirmed by people
+	Push     awssns.Topic              // the app's push events
+	Callback awssecretsmanager.Secret  // HMAC keys of callbacks: {"current","previous"}
 }
 
 // NewData declares the stack.
@@ -37,7 +39,7 @@ func NewData(scope constructs.Construct, props *awscdk.StackProps, s Settings) *
 		d.Tables[t.Name] = d.table(t)
 	}
 	d.Bucket = d.bucket(s)
-	d.users()
+	d.users(s)
 	d.topic(s)
 	d.secrets()
 	return d
@@ -108,38 +110,6 @@ func (d *Data) bucket(s Settings) awss3.Bucket {
 	})
 	suppress(b, "AwsSolutions-S1", "objects are reached by links that live for minutes and are signed for one key; whoever asked for a link is in the API's log")
 	return b
-}
-
-func (d *Data) users() {
-	d.Pool = awscognito.NewUserPool(d.Stack, jsii.String("Users"), &awscognito.UserPoolProps{
-		SelfSignUpEnabled:  jsii.Bool(true),
-		SignInAliases:      &awscognito.SignInAliases{Email: jsii.Bool(true)},
-		AutoVerify:         &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
-		AccountRecovery:    awscognito.AccountRecovery_EMAIL_ONLY,
-		DeletionProtection: jsii.Bool(true),
-		RemovalPolicy:      awscdk.RemovalPolicy_RETAIN,
-		Mfa:                awscognito.Mfa_OPTIONAL,
-		MfaSecondFactor:    &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
-		PasswordPolicy: &awscognito.PasswordPolicy{
-			MinLength: jsii.Number(12), RequireDigits: jsii.Bool(true), RequireLowercase: jsii.Bool(true),
-			RequireUppercase: jsii.Bool(true), RequireSymbols: jsii.Bool(true),
-		},
-	})
-	suppress(d.Pool, "AwsSolutions-COG2", "athletes may turn a second factor on; operators are told to, by the runbook")
-	suppress(d.Pool, "AwsSolutions-COG8", "the Plus plan costs by the user, and an account holds no means of payment")
-	awscognito.NewCfnUserPoolGroup(d.Stack, jsii.String("Operators"), &awscognito.CfnUserPoolGroupProps{
-		UserPoolId: d.Pool.UserPoolId(), GroupName: jsii.String(names.OperatorGroup),
-		Description: jsii.String("May grant credits, read usage and start operator functions"),
-	})
-	d.Client = d.Pool.AddClient(jsii.String("App"), &awscognito.UserPoolClientOptions{
-		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
-		DisableOAuth:               jsii.Bool(true), // the app signs in by SRP; by default the CDK allows the implicit grant
-		PreventUserExistenceErrors: jsii.Bool(true),
-		EnableTokenRevocation:      jsii.Bool(true),
-		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(1)),
-	})
-	d.output("UserPool", d.Pool.UserPoolId())
-	d.output("AppClient", d.Client.UserPoolClientId())
 }
 
 // output has the deploy print a value that a person needs: the runbook uses it.

@@ -209,16 +209,8 @@ func checkBucket(t reporter) {
 	}
 }
 
-func checkUsersAndSecrets(t reporter) {
+func checkSecrets(t reporter) {
 	data := synth(t)["Data"]
-	pool := data.one(t, "AWS::Cognito::UserPool")
-	kept(t, "user pool", pool)
-	check(t, "user pool", pool.Properties, `"ACTIVE"`, "DeletionProtection")
-	check(t, "user pool", pool.Properties, `12`, "Policies", "PasswordPolicy", "MinimumLength")
-	client := data.one(t, "AWS::Cognito::UserPoolClient")
-	check(t, "client", client.Properties, `"ENABLED"`, "PreventUserExistenceErrors")
-	check(t, "client", client.Properties, `["ALLOW_USER_SRP_AUTH","ALLOW_REFRESH_TOKEN_AUTH"]`, "ExplicitAuthFlows")
-	check(t, "operators", data.one(t, "AWS::Cognito::UserPoolGroup").Properties, `"operators"`, "GroupName")
 	secrets := data.of("AWS::SecretsManager::Secret")
 	if len(secrets) != 2 {
 		t.Errorf("%d secrets, want 2", len(secrets))

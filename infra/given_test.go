@@ -8,7 +8,7 @@ import (
 // What an installation decides is refused by its name when it cannot be meant.
 func TestSettingsThatCannotBe(t *testing.T) {
 	for key, bad := range map[string]string{
-		"mailFrom": "reports", "alarmEmail": "ops", "intake": "maybe", "appUrl": "http://app.example.com",
+		"mailFrom": "reports", "alarmEmail": "ops", "intake": "maybe", "appUrl": "http://app.example.com", "signIn": "my-cognito",
 	} {
 		_, err := SettingsFrom(func(k string) (string, bool) { return bad, k == key })
 		if err == nil || !strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), bad) {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"fastbowlinglab/shared/names"
 )
 
 // What the runbook has people type is there: stacks go by the names that the CDK
@@ -23,7 +25,7 @@ func TestRunbookNamesWhatIsThere(t *testing.T) {
 			t.Errorf("%q: there is no such stack", m[0])
 		}
 	}
-	for stack, outputs := range map[string][]string{"API": {"ApiUrl"}, "Data": {"UserPool", "AppClient", "AlarmTopic", "CallbackKeysSecret"}} {
+	for stack, outputs := range map[string][]string{"API": {"ApiUrl", names.PageOutput}, "Data": {"UserPool", "AppClient", "AlarmTopic", "CallbackKeysSecret"}} {
 		for _, o := range outputs {
 			if _, ok := all[stack].Outputs[o]; !ok {
 				t.Errorf("stack %s has no output %s", stack, o)

@@ -3,6 +3,7 @@ package infra
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"fastbowlinglab/shared/names"
@@ -17,12 +18,19 @@ type Settings struct {
 	Region     string
 	MailFrom   string // verified SES identity that mails come from
 	AppURL     string // address of the app, which mails lead to; "" for none
+	SignIn     string // prefix of the address at which people sign in on the web page
 	AlarmEmail string // subscriber of the alarm topic; "" for none
 	WebOrigin  string // origin that may call the API from a browser; "*" for any
 	Dist       string // folder with the built functions: <Dist>/<function>/bootstrap
 	Image      string // folder with the worker's image: Dockerfile and what it copies
 	Closed     bool   // intake closed: the API answers 503 before anyone is charged
 }
+
+// What Cognito takes as the prefix of a domain.
+var (
+	prefix   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	reserved = regexp.MustCompile(`aws|amazon|cognito`)
+)
 
 // Lookup reads one context value; ok is false where it is not set.
 type Lookup func(key string) (value string, ok bool)
@@ -41,6 +49,7 @@ func SettingsFrom(get Lookup) (Settings, error) {
 		Region:     os.Getenv("CDK_DEFAULT_REGION"),
 		MailFrom:   or("mailFrom", "reports@example.com"),
 		AppURL:     or("appUrl", ""),
+		SignIn:     or("signIn", names.Prefix+"${AWS::AccountId}"), // no other account of the region may have it
 		AlarmEmail: or("alarmEmail", ""),
 		WebOrigin:  or("webOrigin", "*"),
 		Dist:       or("dist", ".local/dist"),
@@ -57,6 +66,9 @@ func SettingsFrom(get Lookup) (Settings, error) {
 		if mail != "" && !strings.Contains(mail, "@") {
 			return Settings{}, fmt.Errorf("context value %s is %q: it must be a mail address", key, mail)
 		}
+	}
+	if v, set := get("signIn"); set && v != "" && (!prefix.MatchString(v) || reserved.MatchString(v)) {
+		return Settings{}, fmt.Errorf("context value signIn is %q: use at most 63 small letters, digits and hyphens, without aws, amazon and cognito", v)
 	}
 	if err := names.CheckAppURL(s.AppURL); err != nil {
 		return Settings{}, fmt.Errorf("context value appUrl is %w", err)

@@ -46,7 +46,7 @@ func (s *source) decode(ctx context.Context, info Info, d decoding, fn func(at f
 	}
 	args = append(args, "-map", "0:"+strconv.Itoa(info.Stream), "-filter_threads", "1", "-vf", filters)
 	args = append(args, rgbOutput...)
-	p, err := start(ctx, nil, 1, "ffmpeg", args...)
+	p, err := start(ctx, channels{sides: 1}, "ffmpeg", args...)
 	if err != nil {
 		return err
 	}

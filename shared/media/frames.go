@@ -69,7 +69,7 @@ func Frames(ctx context.Context, src string, info Info, opt Options, fn func(Fra
 		if !errors.As(err, &lost) || ctx.Err() != nil {
 			return err
 		}
-		k.failed = err // the clip itself has them
+		k.drop() // the clip itself has them
 		opt.Seen = lost.next
 	}
 	return with(ctx, src, func(s *source) error {

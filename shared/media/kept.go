@@ -34,7 +34,6 @@ type kept struct {
 	frame         int64    // bytes of a picture
 	file          *os.File // nil when none are kept
 	stored        int64    // bytes written
-	failed        error    // why they are no use
 }
 
 // pixelFormat is a planar format of ffmpeg, with the bytes of a sample and the
@@ -98,21 +97,17 @@ func (k *kept) plan(info Info, maxSide int) {
 
 func (k *kept) keeping() bool { return k.file != nil }
 
-// store copies pictures from r until it ends, whether or not they can be kept.
-func (k *kept) store(r *os.File) {
-	buf := make([]byte, 256<<10)
-	for {
-		n, err := stalling{r}.Read(buf)
-		if k.failed == nil && n > 0 {
-			if k.stored += int64(n); k.stored > keptBytes {
-				k.failed = errors.New("more pictures than were to be expected")
-			} else if _, werr := k.file.Write(buf[:n]); werr != nil {
-				k.failed = werr
-			}
-		}
-		if err != nil {
-			return
-		}
+// output are the options of the decoder's output to the file, which is descriptor fd.
+// More pictures than fit it does not write, and what is then missing comes from the clip.
+func (k *kept) output(fd int) []string {
+	return []string{"-map_metadata", "-1", "-fps_mode", "passthrough", "-frames:v", strconv.FormatInt(keptBytes/k.frame, 10),
+		"-f", "rawvideo", "-pix_fmt", k.format.name, "-avioflags", "direct", "pipe:" + strconv.Itoa(fd)}
+}
+
+// measure notes how much was written.
+func (k *kept) measure() {
+	if i, err := k.file.Stat(); err == nil {
+		k.stored = i.Size()
 	}
 }
 
@@ -133,12 +128,18 @@ func (k *kept) startOf() (float64, bool) {
 	return k.start, k.known
 }
 
-// forget drops frames and pictures, and keeps the start.
-func (k *kept) forget() {
+// drop lets go of the pictures.
+func (k *kept) drop() {
 	if k.file != nil {
 		k.file.Close()
 	}
-	k.times, k.raw, k.file, k.stored, k.failed = nil, nil, nil, 0, nil
+	k.file, k.stored = nil, 0
+}
+
+// forget drops frames and pictures, and keeps the start.
+func (k *kept) forget() {
+	k.drop()
+	k.times, k.raw = nil, nil
 }
 
 // surveyed reports whether the clip's frames are known.
@@ -146,7 +147,7 @@ func (k *kept) surveyed() bool { return k != nil && len(k.times) > 0 }
 
 // complete reports whether the picture of every frame is kept.
 func (k *kept) complete() bool {
-	return k != nil && k.file != nil && k.failed == nil && len(k.raw) > 0 &&
+	return k != nil && k.file != nil && len(k.raw) > 0 &&
 		k.stored%k.frame == 0 && int64(k.raw[len(k.raw)-1]) < k.stored/k.frame
 }
 
@@ -195,7 +196,7 @@ func (k *kept) pictures(ctx context.Context, info Info, opt Options, first, last
 		"-f", "rawvideo", "-pixel_format", k.format.name, "-video_size", fmt.Sprintf("%dx%d", k.width, k.height), "-framerate", "25",
 		"-i", "pipe:0", "-frames:v", strconv.FormatInt(to-from, 10), "-filter_threads", "1",
 		"-vf", info.colours() + filters}
-	p, err := start(ctx, k.file, 0, "ffmpeg", append(args, rgbOutput...)...)
+	p, err := start(ctx, channels{input: k.file}, "ffmpeg", append(args, rgbOutput...)...)
 	if err != nil {
 		return err
 	}

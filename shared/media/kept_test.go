@@ -6,7 +6,9 @@ import (
 	"image/jpeg"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"fastbowlinglab/shared/media"
@@ -290,6 +292,54 @@ func TestPicturesThatAreLostAreReadAgain(t *testing.T) {
 	for i := range got {
 		if got[i].Index != i || got[i].Time != want[i].Time || !bytes.Equal(got[i].Pix, want[i].Pix) {
 			t.Fatalf("frame %d differs", i)
+		}
+	}
+}
+
+// TestFullDiskIsNoVerdict: where the pictures cannot be written the clip is surveyed
+// without them, and every look is given once.
+func TestFullDiskIsNoVerdict(t *testing.T) {
+	path := numbered(t, "base.mp4", "")
+	look := func(info media.Info) (times []float64) {
+		defer info.Release()
+		if err := media.Survey(t.Context(), path, info, 0.12, 1280, func(f media.Frame) error {
+			times = append(times, f.Time)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(gathered(t, path, info, media.Options{})); n != 60 {
+			t.Errorf("%d frames, want 60", n)
+		}
+		return times
+	}
+	open := func() media.Info {
+		info, err := media.Open(t.Context(), path, media.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	want := look(open())
+	defer limitFiles(t, 100_000)()
+	if got := look(open()); !slices.Equal(got, want) || len(got) < 10 {
+		t.Errorf("looks at %v, want %v", got, want)
+	}
+}
+
+// limitFiles lets this process and those it starts write no longer files than that.
+func limitFiles(t *testing.T, bytes uint64) (restore func()) {
+	t.Helper()
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

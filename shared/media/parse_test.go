@@ -209,7 +209,7 @@ func TestStalledProgramIsGivenUp(t *testing.T) {
 	old := stallTimeout
 	stallTimeout = 50 * time.Millisecond
 	defer func() { stallTimeout = old }()
-	p, err := start(t.Context(), nil, 1, "sleep", "600")
+	p, err := start(t.Context(), channels{sides: 1}, "sleep", "600")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestKilledProgramIsTooLarge(t *testing.T) {
 // the output ends only when both are gone.
 func TestContextKillsTheGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p, err := start(ctx, nil, 0, "sh", "-c", "sleep 600 & echo up; wait")
+	p, err := start(ctx, channels{}, "sh", "-c", "sleep 600 & echo up; wait")
 	if err != nil {
 		t.Fatal(err)
 	}

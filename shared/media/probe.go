@@ -157,7 +157,7 @@ func (s *source) packets(ctx context.Context, info Info, limit int) (n int, firs
 	args := append([]string{"-v", "error"}, s.inputArgs(info.Container)...)
 	args = append(args, "-select_streams", strconv.Itoa(info.Stream),
 		"-show_entries", "packet=pts_time,flags", "-of", "csv=p=0", "-i", s.input)
-	p, err := start(ctx, nil, 0, "ffprobe", args...)
+	p, err := start(ctx, channels{}, "ffprobe", args...)
 	if err != nil {
 		return 0, 0, 0, err
 	}

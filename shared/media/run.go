@@ -55,15 +55,22 @@ type process struct {
 	stdout *os.File
 	sides  []*os.File // what it writes to descriptors 3 and on
 	stderr tail
+	failed bool // it ended otherwise than well, and not because we ended it
 }
 
-// start runs a program with so many side channels, descriptors 3 and on. Its input
-// is input, or closed; its environment empty but for what it needs to run, its
-// errors drained and capped.
-func start(ctx context.Context, input *os.File, sides int, name string, args ...string) (*process, error) {
+// channels are what a program reads from and writes to beside standard output.
+type channels struct {
+	input *os.File // nil: closed
+	sides int      // side channels, descriptors 3 and on
+	file  *os.File // the descriptor after those; nil for none
+}
+
+// start runs a program. Its environment is empty but for what it needs to run, its
+// errors are drained and capped.
+func start(ctx context.Context, ch channels, name string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: exec.CommandContext(ctx, name, args...)}
-	if input != nil {
-		p.cmd.Stdin = input
+	if ch.input != nil {
+		p.cmd.Stdin = ch.input
 	}
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
 	if lib, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
@@ -93,7 +100,7 @@ func start(ctx context.Context, input *os.File, sides int, name string, args ...
 		return nil, fault.Wrap(fault.Transient, err, "run %s", name)
 	}
 	p.cmd.Stdout = w
-	for range sides {
+	for range ch.sides {
 		r, w, err := pipe()
 		if err != nil {
 			p.closePipes()
@@ -101,6 +108,9 @@ func start(ctx context.Context, input *os.File, sides int, name string, args ...
 		}
 		p.sides = append(p.sides, r)
 		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, w)
+	}
+	if ch.file != nil {
+		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, ch.file)
 	}
 	if err := p.cmd.Start(); err != nil {
 		p.closePipes()
@@ -140,6 +150,7 @@ func (p *process) wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	p.failed = err != nil
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
@@ -160,7 +171,7 @@ var errExit = errors.New("non-zero exit status")
 func output(ctx context.Context, max int64, name string, args ...string) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	p, err := start(ctx, nil, 0, name, args...)
+	p, err := start(ctx, channels{}, name, args...)
 	if err != nil {
 		return nil, "", err
 	}

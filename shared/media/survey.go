@@ -33,7 +33,14 @@ func Survey(ctx context.Context, src string, info Info, every float64, maxSide i
 			k.plan(info, maxSide)
 		}
 		c := counter{info: info, w: w, h: h, fn: fn, last: math.Inf(-1)}
-		if err := s.survey(ctx, info, d, k, c.take); err != nil || c.stopped {
+		failed, err := s.survey(ctx, info, d, k, c.take)
+		if failed && k.keeping() {
+			// The pictures may be what it could not write, as on a disk that is full. The
+			// looks that were given do not count again.
+			k.forget()
+			_, err = s.survey(ctx, info, d, k, c.take)
+		}
+		if err != nil || c.stopped {
 			k.forget()
 			return err
 		}
@@ -42,30 +49,30 @@ func Survey(ctx context.Context, src string, info Info, every float64, maxSide i
 	})
 }
 
-// survey runs one decoder for three readers: the looks on standard output with
-// their times on descriptor 3, the times of all frames on 4, and, if they are to
-// be kept, all pictures on 5.
-func (s *source) survey(ctx context.Context, info Info, d decoding, k *kept, fn func(float64, []byte) error) error {
+// survey runs one decoder that gives the looks on standard output with their times on
+// descriptor 3, the times of all frames on 4, and, if they are to be kept, all pictures
+// to the file. It reports too whether the decoder says that it failed.
+func (s *source) survey(ctx context.Context, info Info, d decoding, k *kept, fn func(float64, []byte) error) (failed bool, err error) {
 	graph, err := d.surveyGraph(ctx, info, k)
 	if err != nil {
-		return err
+		return false, err
 	}
 	args := append(s.decoderArgs(info, d), "-filter_complex_threads", "1", "-filter_complex", graph, "-map", "[looks]")
 	args = append(args, rgbOutput...)
-	sides := 2
+	ch := channels{sides: 2}
 	if k.keeping() {
-		sides = 3
-		args = append(args, "-map", "[all]", "-map_metadata", "-1", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", k.format.name, "pipe:5")
+		ch.file = k.file
+		args = append(append(args, "-map", "[all]"), k.output(3+ch.sides)...)
 	}
 	ctx, tooLong := context.WithCancelCause(ctx)
 	defer tooLong(nil)
-	p, err := start(ctx, nil, sides, "ffmpeg", args...)
+	p, err := start(ctx, ch, "ffmpeg", args...)
 	if err != nil {
-		return err
+		return false, err
 	}
-	// The readers drain their pipes whatever happens, or the decoder would wait for
-	// them; they end when it does.
-	counted, stored := make(chan error, 1), make(chan struct{})
+	// The times are drained whatever happens, or the decoder would wait; they end when
+	// it does.
+	counted := make(chan error, 1)
 	go func() {
 		err := k.count(timesOf(p.sides[1], info), info)
 		if err != nil {
@@ -73,27 +80,22 @@ func (s *source) survey(ctx context.Context, info Info, d decoding, k *kept, fn 
 		}
 		counted <- err
 	}()
-	go func() {
-		defer close(stored)
-		if k.keeping() {
-			k.store(p.sides[2])
-		}
-	}()
 	err = d.read(p, info, pulsing(ctx, fn))
 	if !errors.Is(err, io.EOF) {
 		err = p.finish(ctx, err) // closes the pipes
-		<-stored
 		<-counted
 	} else {
-		<-stored
 		<-counted
 		err = p.finish(ctx, err)
 	}
 	var refused *Refusal
 	if errors.As(context.Cause(ctx), &refused) {
-		return refused
+		return false, refused
 	}
-	return err
+	if k.keeping() {
+		k.measure()
+	}
+	return p.failed, err
 }
 
 // surveyGraph is the filter graph of a survey.

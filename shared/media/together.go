@@ -3,6 +3,7 @@ package media
 import (
 	"time"
 
+	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/reason"
 )
 
@@ -14,6 +15,12 @@ type Together struct {
 
 	frames int
 	time   time.Duration
+}
+
+// DefaultTogether are the product's bounds on the clips of an analysis, whose pass is by
+// a model.
+func DefaultTogether(model string) *Together {
+	return &Together{MaxFrames: names.MaxFrames, MaxTime: names.PassTime, Takes: names.PassTakes(model)}
 }
 
 // Fits refuses a clip that takes those before it and itself over the bounds. It does

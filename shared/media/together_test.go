@@ -47,7 +47,7 @@ func TestTogether(t *testing.T) {
 // that ships.
 func TestOneClipWithinTheLimitsFits(t *testing.T) {
 	l := media.DefaultLimits()
-	all := media.Together{MaxFrames: names.MaxFrames, MaxTime: names.PassTime, Takes: names.PassTakes(names.DefaultPoseModel)}
+	all := media.DefaultTogether(names.DefaultPoseModel)
 	if err := all.Fits(media.Info{Frames: l.MaxFrames, CodedWidth: l.MaxPixels / 2160, CodedHeight: 2160}); err != nil {
 		t.Error(err)
 	}
