@@ -25,14 +25,14 @@ type pass struct {
 	log    *slog.Logger
 	store  chunkStore
 	clips  int
-	all    media.Together // clips measured so far
+	all    *media.Together // clips measured so far
 	start  time.Time
 	stats  stats
 }
 
 func newPass(d Deps, job posejob.Job, k *keeper, log *slog.Logger) *pass {
 	return &pass{d: d, job: job, keeper: k, log: log, start: time.Now(),
-		all:   media.Together{MaxFrames: names.MaxFrames, MaxTime: names.PassTime, Takes: names.PassTakes(d.Vision.Model())},
+		all:   media.DefaultTogether(d.Vision.Model()),
 		store: chunkStore{objects: d.Objects, bucket: d.Bucket, retry: d.Retry, log: log}}
 }
 

@@ -53,6 +53,7 @@ type Deps struct {
 	Tasks    Tasks
 	Detect   Detect
 	Limits   media.Limits
+	Together media.Together // what the pose pass takes of all clips
 }
 
 // New makes the function. Called again, it uses the recorded verdict and writes
@@ -72,8 +73,9 @@ func (d Deps) run(ctx context.Context, in names.Run) (names.VerdictOut, error) {
 	}
 	rec := Record{Version: 1}
 	var pics []aitask.Picture
+	all := d.Together
 	for i, n := range share(len(row.Clips)) {
-		c, frames, err := d.look(ctx, row.Clips[i], n)
+		c, frames, err := d.look(ctx, row.Clips[i], &all, n)
 		if err != nil {
 			return names.VerdictOut{}, fault.Wrap(fault.NameOf(err), err, "precheck: clip %d", i)
 		}
@@ -127,9 +129,10 @@ func share(n int) []int {
 	return out
 }
 
-// look probes a clip and looks at n frames of it. What is wrong with the file
-// is a result; what is wrong with us or with storage is an error.
-func (d Deps) look(ctx context.Context, clip analysis.Clip, n int) (Clip, []aitask.Picture, error) {
+// look probes a clip and looks at n frames of it, unless the pose pass would refuse it
+// for the work on those before it. What is wrong with the file is a result; what is
+// wrong with us or with storage is an error.
+func (d Deps) look(ctx context.Context, clip analysis.Clip, all *media.Together, n int) (Clip, []aitask.Picture, error) {
 	if clip.VersionID == "" {
 		return Clip{}, nil, fault.New(fault.Permanent, "no version of the clip was pinned")
 	}
@@ -142,10 +145,14 @@ func (d Deps) look(ctx context.Context, clip analysis.Clip, n int) (Clip, []aita
 	if err != nil {
 		return refused(err)
 	}
+	if err := all.Fits(info); err != nil {
+		return refused(err)
+	}
 	frames, err := media.Sample(ctx, req.URL, info, n, names.PrecheckWidth)
 	if err != nil {
 		return refused(err)
 	}
+	all.Add(info, 0)
 	out := clipOf(info)
 	pics := make([]aitask.Picture, 0, len(frames))
 	for _, f := range frames {

@@ -43,6 +43,7 @@ type world struct {
 	calls    []usage.Call
 	person   func(img image.Image) []pose.Person
 	down     atomic.Bool // storage answers 503
+	together media.Together
 
 	url     string
 	objects map[string][]byte // written
@@ -81,7 +82,8 @@ func (w *world) detect(img image.Image, least float64) ([]pose.Person, error) {
 // put makes a world whose analysis has the given files as clips.
 func put(t *testing.T, files ...string) *world {
 	t.Helper()
-	w := &world{model: aitask.DefaultModel, objects: map[string][]byte{}, person: somebody, effects: memory{}}
+	w := &world{model: aitask.DefaultModel, objects: map[string][]byte{}, person: somebody, effects: memory{},
+		together: *media.DefaultTogether(names.DefaultPoseModel)}
 	w.row = &analysis.Row{AnalysisID: "an-1", Attempt: 2, Status: analysis.Analysing}
 	paths := map[string]string{}
 	for i, f := range files {
@@ -103,7 +105,7 @@ func put(t *testing.T, files ...string) *world {
 
 func (w *world) run(t *testing.T) (names.VerdictOut, error) {
 	t.Helper()
-	h := precheck.New(precheck.Deps{DB: w, Analyses: "t", Sign: w, Objects: w, Bucket: "b", Tasks: w.runner(), Detect: w.detect, Limits: media.DefaultLimits()})
+	h := precheck.New(precheck.Deps{DB: w, Analyses: "t", Sign: w, Objects: w, Bucket: "b", Tasks: w.runner(), Detect: w.detect, Limits: media.DefaultLimits(), Together: w.together})
 	out, err := h.Invoke(t.Context(), []byte(`{"analysis_id":"an-1","attempt":2}`))
 	var v names.VerdictOut
 	if err == nil {
@@ -254,6 +256,27 @@ func TestOneBadClipDoesNotSinkTheRest(t *testing.T) {
 	}
 	if r := w.record(t); r.Clips[0].Refused != reason.MediaEmpty || r.Clips[1].Refused != "" {
 		t.Errorf("record %+v", r)
+	}
+}
+
+// More footage than the pose pass takes is refused before it is looked at: the clip that
+// takes the others over, and the analysis where it is the first.
+func TestMoreThanThePassTakes(t *testing.T) {
+	clip := sample(t, "bowler.mp4")
+	w := put(t, clip, clip)
+	w.together.MaxFrames = 200 // of 150 each
+	v, err := w.run(t)
+	if err != nil || v.Verdict != names.VerdictPass {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if r := w.record(t); r.Clips[0].Refused != "" || r.Clips[1].Refused != reason.MediaTooLong || len(r.Clips[1].Looks) != 0 {
+		t.Errorf("record %+v", r)
+	}
+	w = put(t, clip)
+	w.together.MaxTime = time.Second
+	v, err = w.run(t)
+	if err != nil || v.Verdict != names.VerdictReject || v.Reason != string(reason.MediaTooLong) || w.looked != 0 || len(w.calls) != 0 {
+		t.Errorf("%+v, %v; %d frames were looked at, %d calls", v, err, w.looked, len(w.calls))
 	}
 }
 

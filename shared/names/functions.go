@@ -97,7 +97,7 @@ func Functions() []Function {
 		{Name: FnBegin, Package: Zip, Timeout: 10 * time.Second, MemoryMB: 256, State: true, Env: []string{an, EnvParameters}},
 		{Name: FnWake, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: []string{an, ef, EnvCluster, EnvPoseService}},
 		{Name: FnPrecheck, Package: Image, Timeout: 120 * time.Second, MemoryMB: 2048, State: true,
-			Env: append(append([]string{}, ai...), EnvModels, EnvORT)},
+			Env: append(append([]string{}, ai...), EnvModels, EnvORT, EnvPoseModel)},
 		{Name: FnQueueJob, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, Env: []string{an, pj, PoseQueue.Env}},
 		{Name: FnProbe, Package: Zip, Timeout: 10 * time.Second, MemoryMB: 256, State: true, VPC: true, Env: []string{EnvPoseURL}},
 		{Name: FnPostJob, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, State: true, VPC: true, Env: []string{an, pj, EnvPoseURL}},

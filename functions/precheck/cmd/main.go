@@ -17,7 +17,7 @@ import (
 
 func main() {
 	wire.Log()
-	env := wire.Env(append(aistage.Env(), names.EnvModels, names.EnvORT)...)
+	env := wire.Env(append(aistage.Env(), names.EnvModels, names.EnvORT, names.EnvPoseModel)...)
 	e, err := engine.Open(engine.Config{ModelsDir: env[names.EnvModels], ORTLibrary: env[names.EnvORT], DetectorOnly: true})
 	if err != nil {
 		wire.Fatal(err)
@@ -33,5 +33,6 @@ func main() {
 		Tasks:    aistage.Runner(cfg, env, precheck.Rules{}),
 		Detect:   e.Detect,
 		Limits:   media.DefaultLimits(),
+		Together: *media.DefaultTogether(env[names.EnvPoseModel]),
 	}))
 }
