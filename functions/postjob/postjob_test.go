@@ -21,8 +21,9 @@ import (
 
 var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// workers answers every post with one status.
+// workers answers every post with one status, once so many of them were full.
 type workers struct {
+	full   int
 	status int
 	body   string
 	header map[string]string
@@ -33,6 +34,10 @@ func (s *workers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.posts++
 	for k, v := range s.header {
 		w.Header().Set(k, v)
+	}
+	if s.posts <= s.full {
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
 	}
 	w.WriteHeader(s.status)
 	_, _ = w.Write([]byte(s.body))
@@ -88,6 +93,31 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("the row before the post: %+v", j)
 			}
 		})
+	}
+}
+
+// A job does not wait while one of the workers is idle, however many others the balancer
+// has asked first; and where all are full each is asked once.
+func TestAFreeWorkerIsFound(t *testing.T) {
+	for _, c := range []struct {
+		full, posts int
+		want        string
+	}{{0, 1, names.DispatchOwned}, {names.MaxWorkers - 1, names.MaxWorkers, names.DispatchOwned}, {99, names.MaxWorkers, names.DispatchWaiting}} {
+		s := &workers{full: c.full, status: 202, body: `{"state":"claimed","fence":1}`}
+		w := posetest.New(t, 1)
+		if out, _ := call(t, w, s, names.PostIn{RoundIn: names.RoundIn{Run: w.Run}}); out.State != c.want || s.posts != c.posts {
+			t.Errorf("%d of the workers full: %+v after %d posts, want %s after %d", c.full, out, s.posts, c.want, c.posts)
+		}
+	}
+	// Where the function's time ends, asking does.
+	w, s := posetest.New(t, 1), &workers{full: 99}
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	payload, _ := json.Marshal(names.PostIn{RoundIn: names.RoundIn{Run: w.Run}}) // a plain struct
+	ctx, cancel := context.WithTimeout(t.Context(), 2*names.PoseCallTimeout-time.Second)
+	defer cancel()
+	if _, err := postjob.New(postjob.Deps{Jobs: w.Jobs, Client: srv.Client(), URL: srv.URL}).Invoke(ctx, payload); err != nil || s.posts != 1 {
+		t.Errorf("%d posts, %v; want 1", s.posts, err)
 	}
 }
 
