@@ -11,7 +11,7 @@ import (
 )
 
 // webOrigins are the origins of pages that may call from a browser: those of the
-// configuration and the API's own address, which also serves the test page.
+// configuration and the API's own address, which also serves the web page.
 func (c *Cloud) webOrigins() []string {
 	own := c.API
 	return append([]string{own, strings.Replace(own, "127.0.0.1", "localhost", 1)}, c.cfg.WebOrigins...)

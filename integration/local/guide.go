@@ -67,7 +67,7 @@ func (c *Cloud) Guide() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The embedded cloud is up.\n\n  endpoint  %s\n  HTTP API  %s\n  page      %s  (grant credits first)\n  logs      %s\n\n", c.Endpoint, c.API, c.API+web.Path, c.Logs)
+	fmt.Fprintf(&b, "The embedded cloud is up.\n\n  endpoint  %s\n  HTTP API  %s\n  page      %s  (sign in as "+GuideAthlete+", no password; grant credits first)\n  logs      %s\n\n", c.Endpoint, c.API, c.API+web.Path, c.Logs)
 	fmt.Fprintf(&b, "In another shell (tokens are good for %.0f hours):\n\n", tokenLife.Hours())
 	for _, k := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "API", "ATHLETE", "OPERATOR"} {
 		fmt.Fprintf(&b, "  export %s=%s\n", k, set[k])
