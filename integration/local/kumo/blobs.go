@@ -161,6 +161,19 @@ func (b *blobs) forget() {
 	b.by, b.newest, b.seen = nil, nil, nil
 }
 
+// snapshot is what s3.json says.
+type snapshot struct {
+	Buckets map[string]struct {
+		Objects  map[string]blob   `json:"objects"`
+		Versions map[string][]blob `json:"versions"`
+	} `json:"buckets"`
+}
+
+func readSnapshot(raw []byte) (s snapshot, err error) {
+	err = json.Unmarshal(raw, &s)
+	return s, err
+}
+
 // load reads the snapshot if it is another than last time. The caller holds mu.
 func (b *blobs) load() error {
 	file := filepath.Join(b.dir, "s3.json")
@@ -175,17 +188,12 @@ func (b *blobs) load() error {
 	if err != nil {
 		return err
 	}
-	var snapshot struct {
-		Buckets map[string]struct {
-			Objects  map[string]blob   `json:"objects"`
-			Versions map[string][]blob `json:"versions"`
-		} `json:"buckets"`
-	}
-	if err := json.Unmarshal(raw, &snapshot); err != nil {
+	snap, err := readSnapshot(raw)
+	if err != nil {
 		return fmt.Errorf("read %s: %w", file, err)
 	}
 	by, newest := map[string]map[string]blob{}, map[string]string{}
-	for bucket, s := range snapshot.Buckets {
+	for bucket, s := range snap.Buckets {
 		for key, o := range s.Objects {
 			newest[bucket+"/"+key] = o.VersionID
 		}

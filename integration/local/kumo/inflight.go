@@ -221,7 +221,7 @@ func (f *inflight) restore() error {
 	}
 	var lost map[string]received
 	if err == nil {
-		err = json.Unmarshal(b, &lost)
+		lost, err = readInflight(b)
 	}
 	var have []byte
 	if err == nil {
