@@ -169,7 +169,7 @@ func (c *Cluster) deployment() string {
 }
 
 type kept struct {
-	Desired int `json:"desired_count"`
+	Desired *int `json:"desired_count"`
 }
 
 func (c *Cluster) load() error {
@@ -184,10 +184,13 @@ func (c *Cluster) load() error {
 	if err == nil {
 		err = json.Unmarshal(b, &k)
 	}
+	if err == nil && (k.Desired == nil || *k.Desired < 0) {
+		err = errors.New("it holds no desired count; remove it to start from none")
+	}
 	if err != nil {
 		return fmt.Errorf("ecs: read %s: %w", c.cfg.State, err)
 	}
-	c.desired = k.Desired
+	c.desired = *k.Desired
 	return nil
 }
 
@@ -195,7 +198,7 @@ func (c *Cluster) save(n int) error {
 	if c.cfg.State == "" {
 		return nil
 	}
-	b, err := json.Marshal(kept{n})
+	b, err := json.Marshal(kept{&n})
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(c.cfg.State), 0o755)
 	}

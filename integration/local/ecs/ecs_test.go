@@ -377,3 +377,16 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a missing service: %s", raw)
 	}
 }
+
+// A kept count that says nothing is an error, and not a fleet of none.
+func TestAKeptCountThatIsNoneIsSaid(t *testing.T) {
+	for _, content := range []string{"", "null", "{}", "[]", `{"desired":2}`, `{"desired_count":-1}`, `{"desired_count":"2"}`} {
+		file := filepath.Join(t.TempDir(), "ecs.json")
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := New(Config{State: file}); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: %v, %v; want an error that names the file", content, c, err)
+		}
+	}
+}

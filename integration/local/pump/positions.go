@@ -20,8 +20,9 @@ type positions struct {
 func openPositions(file string) *positions {
 	p := &positions{file: file, seq: map[string]string{}}
 	if b, err := os.ReadFile(file); file != "" && err == nil {
-		if json.Unmarshal(b, &p.seq) != nil {
-			p.seq = map[string]string{}
+		var kept map[string]string
+		if json.Unmarshal(b, &kept) == nil && kept != nil {
+			p.seq = kept
 		}
 	}
 	return p

@@ -265,12 +265,15 @@ func TestItGoesOnWhereItWas(t *testing.T) {
 	if got := flat(g.seen()); !slices.Equal(got, []string{"c"}) {
 		t.Errorf("after a restart it read %v", got)
 	}
-	check(t, os.WriteFile(file, []byte("torn"), 0o644))
-	h := &function{rule: fine}
-	tb.pump(h, keep)
-	waitFor(t, "all of it", has(h, "c"))
-	if got := flat(h.seen()); !slices.Equal(got, []string{"a", "b", "c"}) {
-		t.Errorf("with a torn file it read %v: nothing may be skipped", got)
+	for _, content := range []string{"torn", "null", `{"shard":{}}`} {
+		check(t, os.WriteFile(file, []byte(content), 0o644))
+		h := &function{rule: fine}
+		stop := tb.pump(h, keep)
+		waitFor(t, "all of it", has(h, "c"))
+		stop()
+		if got := flat(h.seen()); !slices.Equal(got, []string{"a", "b", "c"}) {
+			t.Errorf("with %q for its place it read %v: nothing may be skipped", content, got)
+		}
 	}
 }
 
