@@ -2,7 +2,6 @@ package batch_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,66 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
-	fnbackfill "fastbowlinglab/functions/backfill"
-	fnrender "fastbowlinglab/functions/render"
 	"fastbowlinglab/integration/virtual"
-	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/backfill"
 	"fastbowlinglab/shared/batchrun"
-	"fastbowlinglab/shared/effect"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/outbox"
-	"fastbowlinglab/shared/report"
 	"fastbowlinglab/shared/revise"
 	"fastbowlinglab/shared/usage"
 	"fastbowlinglab/statemachine"
 )
-
-// plain makes a report without pages: what it was made from, as text.
-type plain struct{}
-
-func (plain) Build(_ context.Context, in report.Input) (pdf, js []byte, err error) {
-	js, err = json.Marshal([]any{in.AnalysisID, in.Revision, in.Changed, in.Findings, in.Coaching})
-	return append([]byte("%PDF-"), js...), js, err
-}
-
-// reporting is a backfill of reports by the embedded rules.
-func reporting(c *virtual.Cloud) map[string]backfill.Worker {
-	render := fnrender.New(fnrender.Deps{DB: c.DB, Table: names.Analyses.Name, Objects: c.Objects(), Bucket: names.Bucket, Reporter: plain{}, Retry: c.Retry})
-	return map[string]backfill.Worker{names.EffectReport: {Takeovers: revise.Takeovers, Work: revise.Redo{
-		Get: c.Life().Get,
-		Texts: &aitask.Runner{
-			Effects: effect.New(c.DB, names.Effects.Name, effect.Takeovers(1), effect.Skew(names.ClockSkew), effect.Retry(c.Retry)),
-			Objects: c.Objects(), Bucket: names.Bucket, Retry: c.Retry,
-			Models:    &aitask.Settings{API: ssm.NewFromConfig(c.Config), Prefix: names.Parameters, Retry: c.Retry},
-			Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}},
-			Record: func(ctx context.Context, call usage.Call) error {
-				return usage.Record(ctx, c.DB, names.Usage.Name, call)
-			},
-		},
-		Render: func(ctx context.Context, in names.RenderIn) (out names.RenderOut, err error) {
-			b, err := json.Marshal(in)
-			if err == nil {
-				b, err = render.Invoke(ctx, b)
-			}
-			if err != nil {
-				return out, err
-			}
-			return out, json.Unmarshal(b, &out)
-		},
-		Publish: revise.Publisher{DB: c.DB, Analyses: names.Analyses.Name, Notices: names.Notices.Name, Runs: c.Runs(), Retry: c.Retry},
-		Files:   revise.Files{Objects: c.Objects(), Bucket: names.Bucket, Retry: c.Retry},
-	}}}
-}
 
 // addressed gives a delivered analysis what its report and its athlete's mail
 // need.
@@ -97,9 +52,6 @@ func TestRevisionsSurviveDeaths(t *testing.T) {
 	opt := virtual.Options{
 		Seed:   seedR,
 		Faults: killing(seedR, "/Batch/", 0.03, &deaths),
-		Override: map[string]func(*virtual.Cloud) lambda.Handler{names.FnBackfill: func(c *virtual.Cloud) lambda.Handler {
-			return fnbackfill.New(c.Backfill(reporting(c)))
-		}},
 	}
 	delivered(t, n, opt, func(ctx context.Context, c *virtual.Cloud) {
 		for _, id := range ids(n) {

@@ -107,7 +107,7 @@ func (l left) check(mails int, now time.Time, found promises.Found) error {
 	if in := -ledger.Charge(""); in != granted {
 		found("I3", "%d credits came into the ledger of %s, %d were granted", in, l.athlete, granted)
 	}
-	promises.Left{Row: row, CloseBy: l.closeBy, Ledger: ledger, Notices: l.notices, Mails: mails, Wins: l.wins}.Check(found)
+	promises.Left{Row: row, CloseBy: l.closeBy, Ledger: ledger, Notices: l.notices, Left: func(string) int { return mails }, Wins: l.wins}.Check(found)
 	promises.OneEach(l.runs, func(name string) bool { return strings.HasPrefix(name, foreignPrefix) }, found)
 	l.pass(now, found)
 	return nil

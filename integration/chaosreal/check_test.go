@@ -39,7 +39,7 @@ func id(seed uint64) string { return "an-" + strings.Repeat(string(rune('a'+seed
 func sound() remains {
 	ready, failed := id(1), id(2)
 	row := func(id, status string, attempt int, more item) item {
-		it := item{"analysis_id": s(id), "athlete_id": s("athlete"), "status": s(status), "attempt": n(attempt), "ended_at": s(stamp.Format(ended)),
+		it := item{"analysis_id": s(id), "athlete_id": s("athlete"), "email": s("a@example.com"), "status": s(status), "attempt": n(attempt), "ended_at": s(stamp.Format(ended)),
 			"ended_by": s(fmt.Sprintf("deliver#%s-%d", id, attempt))}
 		maps.Copy(it, more)
 		return it

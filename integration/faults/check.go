@@ -43,7 +43,7 @@ func (o *observer) ended(c *virtual.Cloud, id string, r analysis.Row) {
 	}
 	r.AnalysisID = id
 	promises.Left{Row: r, CloseBy: o.closeBy[id].Add(deadlineSlack), Ledger: l, Notices: ns,
-		Mails: o.mails[id+"/"+string(r.Status)], Wins: o.wins[id]}.Check(o.violation)
+		Left: func(notice string) int { return o.sent[id+"/"+notice] }, Chose: o.chose, Wins: o.wins[id]}.Check(o.violation)
 }
 
 // calls checks the bill of the paid model, and the effects that two living processes

@@ -23,6 +23,11 @@ func creditGuards() []Guard {
 		})},
 		{"reserve-together", "row, charge and entry of a new analysis are written together: here one after the other", "I2", 150,
 			func(o *virtual.Options) { o.Rewrite = splitting((*request).isCreate) }},
+		{"rerun-charge", "a rerun takes a credit of its own, as it is created: here its row is written alone", "I2", 100, rewriting(func(r *request) {
+			if r.isCreate() && attribute(r.writes[0].m["Item"], "rerun_of") != "" {
+				r.drop(names.Credits)
+			}
+		})},
 		{"grant-key", "a grant's key and its entry must be absent", "I3", 60, rewriting(func(r *request) {
 			if r.starts("grant#") {
 				r.dropPuts(names.Effects, names.Credits)

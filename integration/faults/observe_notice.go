@@ -2,10 +2,14 @@ package faults
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/url"
 
 	"fastbowlinglab/integration/promises"
 	"fastbowlinglab/integration/virtual"
+	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/notice"
 	"fastbowlinglab/shared/outbox"
 )
 
@@ -22,13 +26,38 @@ func (o *observer) mail(call virtual.Call) {
 	for _, t := range in.EmailTags {
 		tag[t.Name] = t.Value
 	}
-	id, kind := tag["analysis_id"], tag["kind"]
-	if r := o.rows[id]; string(r.Status) != kind {
-		o.violation("I4", "a mail says %s of %s, which is %s", kind, id, r.Status)
+	o.left(tag["analysis_id"], tag["kind"], outbox.Email)
+}
+
+// push looks at a push event that left: I4.
+func (o *observer) push(call virtual.Call) {
+	form, err := url.ParseQuery(string(call.Body))
+	var in notice.PushEvent
+	if err != nil || json.Unmarshal([]byte(form.Get("Message")), &in) != nil {
+		o.violation("I4", "a push event without its message: %v", err)
+		return
 	}
-	key := id + "/" + kind
-	if o.mails[key]++; o.mails[key] > 1 {
-		o.violation("I4", "%d mails say %s of %s", o.mails[key], kind, id)
+	kind := ""
+	for n := 1; form.Has(fmt.Sprintf("MessageAttributes.entry.%d.Name", n)); n++ {
+		if form.Get(fmt.Sprintf("MessageAttributes.entry.%d.Name", n)) == "kind" {
+			kind = form.Get(fmt.Sprintf("MessageAttributes.entry.%d.Value.StringValue", n))
+		}
+	}
+	if r := o.rows[in.AnalysisID]; in.Status != r.Status || in.AthleteID != virtual.Athlete {
+		o.violation("I4", "a push event for %s says %s of %s, which is %s", in.AthleteID, in.Status, in.AnalysisID, r.Status)
+	}
+	o.left(in.AnalysisID, kind, outbox.Push)
+}
+
+// left looks at what an athlete is told: of what stands, and once on a channel.
+func (o *observer) left(id, kind string, on outbox.Channel) {
+	r := o.rows[id]
+	if n, ok := outbox.RevisionOf(kind); string(r.Status) != kind && (!ok || r.Status != analysis.Ready || n > len(r.Revisions)) {
+		o.violation("I4", "what left by %s says %s of %s, which is %s with %d revisions", on, kind, id, r.Status, len(r.Revisions))
+	}
+	key := id + "/" + kind + "#" + string(on)
+	if o.sent[key]++; o.sent[key] > 1 {
+		o.violation("I4", "%d times %s was told of by %s, of %s", o.sent[key], kind, on, id)
 	}
 }
 

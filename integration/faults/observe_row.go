@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,9 +32,7 @@ func (o *observer) analysis(c *virtual.Cloud, id string) {
 		o.closeBy[id] = r.Deadline
 	}
 	if known && was.Status.Ended() {
-		if !reflect.DeepEqual(item, stood) {
-			o.violation("I1", "%s was %s %s by %s and is now %s %s by %s (%s)", id, was.Status, was.Reason, was.EndedBy, r.Status, r.Reason, r.EndedBy, changed(stood, item))
-		}
+		o.after(c, was, r, stood, item)
 		return
 	}
 	if !r.Status.Ended() {
@@ -51,9 +50,39 @@ func (o *observer) analysis(c *virtual.Cloud, id string) {
 	if n := l.Charge(id); n != promises.Price(r.Status) {
 		o.violation("I2", "%s became %s and is charged %d credits at that moment, want %d", id, r.Status, n, promises.Price(r.Status))
 	}
-	ns, err := notices(c, id)
-	if err == nil && len(ns) != 1 {
-		o.violation("I4", "%s became %s with %d notices in the outbox, want 1", id, r.Status, len(ns))
+	o.owed(c, r)
+}
+
+// after looks at a row that was written to after its end: the report may have been
+// made again, which adds a revision and its notices; nothing else changes.
+func (o *observer) after(c *virtual.Cloud, was, r analysis.Row, stood, item map[string]ddb.AttributeValue) {
+	id := r.AnalysisID
+	a, b := maps.Clone(stood), maps.Clone(item)
+	delete(a, "revisions")
+	delete(b, "revisions")
+	if !reflect.DeepEqual(a, b) {
+		o.violation("I1", "%s was %s %s by %s and is now %s %s by %s (%s)", id, was.Status, was.Reason, was.EndedBy, r.Status, r.Reason, r.EndedBy, changed(a, b))
+	}
+	n := len(was.Revisions)
+	if slices.Equal(was.Revisions, r.Revisions) {
+		return
+	}
+	if r.Status != analysis.Ready || len(r.Revisions) != n+1 || !slices.Equal(was.Revisions, r.Revisions[:n]) || r.Revisions[n].Number != n+1 {
+		o.violation("I1", "%s is %s and had %d revisions; now they are %v", id, r.Status, n, r.Revisions)
+		return
+	}
+	if first, twice := was.Revised(r.Revisions[n].Name); twice {
+		o.violation("I1", "revision %s of %s is there as number %d, and now as %d", first.Name, id, first.Number, n+1)
+	}
+	o.owed(c, r)
+}
+
+// owed looks whether what an analysis's athlete has to be told is in the outbox at
+// the moment in which it becomes so.
+func (o *observer) owed(c *virtual.Cloud, r analysis.Row) {
+	ns, err := notices(c, r.AnalysisID)
+	if want := promises.Due(r); err == nil && len(ns) != len(want) {
+		o.violation("I4", "%s became %s with %d notices in the outbox, want %v", r.AnalysisID, r.Status, len(ns), want)
 	}
 }
 

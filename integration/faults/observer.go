@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,9 +32,10 @@ type observer struct {
 	closeBy  map[string]time.Time // deadline of an open row, as last seen
 	jobs     map[string]posejob.Job
 	saved    map[string]int64 // fence under which a checkpoint was first saved, by analysis, attempt and id
-	mails    map[string]int   // by analysis and kind
+	sent     map[string]int   // mails and push events, by analysis and notice
 	proceeds map[string]string
 	owners   map[string]string            // the worker that claimed, by analysis and fence
+	chose    bool                         // the athlete said how they want to be told
 	atWork   func(worker, id string) bool // a worker that was never stopped, in its pass of an analysis
 	wins     map[string][]names.EndOut    // answers that said "won", by analysis
 	told     map[string]outbox.State      // of notices, as last seen
@@ -43,7 +45,7 @@ type observer struct {
 
 func newObserver() *observer {
 	return &observer{rows: map[string]analysis.Row{}, items: map[string]map[string]ddb.AttributeValue{}, closeBy: map[string]time.Time{}, jobs: map[string]posejob.Job{},
-		saved: map[string]int64{}, mails: map[string]int{}, proceeds: map[string]string{}, owners: map[string]string{}, wins: map[string][]names.EndOut{},
+		saved: map[string]int64{}, sent: map[string]int{}, proceeds: map[string]string{}, owners: map[string]string{}, wins: map[string][]names.EndOut{},
 		told: map[string]outbox.State{}, effects: map[string]*claims{}, bills: map[string]bill{}}
 }
 
@@ -55,6 +57,13 @@ func (o *observer) violation(invariant, format string, args ...any) {
 	}
 }
 
+// tell notes a violation that the schedule itself saw.
+func (o *observer) tell(invariant, format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.violation(invariant, format, args...)
+}
+
 var analysisID = regexp.MustCompile(`"analysis_id":\{"S":"(an-[a-z2-7]{26})"\}`)
 
 // observe implements virtual.Options.Observe.
@@ -64,6 +73,8 @@ func (o *observer) observe(c *virtual.Cloud, call virtual.Call) {
 	switch {
 	case call.Service == "ses":
 		o.mail(call)
+	case call.Service == "sns":
+		o.push(call)
 	case call.Service != "dynamodb" || !slices.Contains([]string{"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}, call.Op):
 	default:
 		o.written(c, call)
@@ -114,6 +125,13 @@ func (o *observer) open() bool {
 		}
 	}
 	return false
+}
+
+// ids lists the analyses, in order.
+func (o *observer) ids() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Sorted(maps.Keys(o.rows))
 }
 
 // row gives an analysis as last seen.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -33,6 +35,18 @@ type damaged struct {
 	o *observer
 
 	cut *bool // no request arrives any more
+	api *fakeAPI
+}
+
+// fakeAPI answers whatever it is told to.
+type fakeAPI struct {
+	status int
+	body   string
+}
+
+// Invoke implements lambda.Handler.
+func (f *fakeAPI) Invoke(context.Context, []byte) ([]byte, error) {
+	return json.Marshal(map[string]any{"statusCode": f.status, "body": f.body})
 }
 
 type attrs = map[string]any
@@ -117,6 +131,24 @@ func (d damaged) mail(id, kind string) {
 	d.o.observe(d.c, virtual.Call{Service: "ses", Body: fmt.Appendf(nil, `{"EmailTags":[{"Name":"analysis_id","Value":%q},{"Name":"kind","Value":%q}]}`, id, kind)})
 }
 
+func (d damaged) push(id, status, kind string) {
+	form := url.Values{"Message": {fmt.Sprintf(`{"analysis_id":%q,"athlete_id":%q,"status":%q}`, id, virtual.Athlete, status)},
+		"MessageAttributes.entry.1.Name": {"kind"}, "MessageAttributes.entry.1.Value.StringValue": {kind}}
+	d.o.observe(d.c, virtual.Call{Service: "sns", Body: []byte(form.Encode())})
+}
+
+// revisions are those of a report, by their names, as the row holds them.
+func revisions(names ...string) attrs {
+	var out []attrs
+	for i, name := range names {
+		out = append(out, attrs{"number": i + 1, "name": name})
+	}
+	return attrs{"revisions": out}
+}
+
+// answers lets the API answer something else.
+func (d damaged) answers(status int, body string) { d.api.status, d.api.body = status, body }
+
 // finish is the look at what a world came to.
 func (d damaged) finish() { d.w.finish(d.c, &Result{Ends: map[analysis.Status]int{}}) }
 
@@ -138,6 +170,46 @@ func TestEveryCheckIsSeenToFail(t *testing.T) {
 		{"a mail without its tags", "I4", func(d damaged) { d.o.observe(d.c, virtual.Call{Service: "ses", Body: []byte(`{}`)}) }},
 		{"a mail of another end", "I4", func(d damaged) { d.row("failed", nil); d.mail(sample, "ready") }},
 		{"a second mail", "I4", func(d damaged) { d.row("failed", nil); d.mail(sample, "failed"); d.mail(sample, "failed") }},
+		{"a push event without its message", "I4", func(d damaged) { d.o.observe(d.c, virtual.Call{Service: "sns", Body: []byte("Message=no")}) }},
+		{"a push event of another end", "I4", func(d damaged) { d.row("failed", nil); d.push(sample, "ready", "failed") }},
+		{"a second push event", "I4", func(d damaged) {
+			d.row("failed", nil)
+			d.push(sample, "failed", "failed")
+			d.push(sample, "failed", "failed")
+		}},
+		{"a mail of a revision that there is not", "I4", func(d damaged) { d.row("ready", nil); d.mail(sample, "revised-1") }},
+		{"a revision of what was not delivered", "I1", func(d damaged) { d.row("failed", nil); d.row("failed", revisions("report-v2")) }},
+		{"a revision that was taken away", "I1", func(d damaged) { d.row("ready", revisions("report-v2")); d.row("ready", nil) }},
+		{"the same revision twice", "I1", func(d damaged) {
+			d.row("ready", revisions("report-v2"))
+			d.row("ready", revisions("report-v2", "report-v2"))
+		}},
+		{"a revision without its notice", "I4", func(d damaged) {
+			d.row("ready", nil)
+			d.notice("ready", "sent")
+			d.row("ready", revisions("report-v2"))
+		}},
+		{"a key that is two analyses", "I3", func(d damaged) {
+			d.answers(201, `{"analysis_id":"an-1"}`)
+			d.w.reserve(virtual.As(context.Background(), "client"), d.c, "key", virtual.Ask{Route: routeCreate})
+			d.answers(201, `{"analysis_id":"an-2"}`)
+			d.w.reserve(virtual.As(context.Background(), "client"), d.c, "key", virtual.Ask{Route: routeCreate})
+		}},
+		{"an analysis that nobody asked for", "I3", func(d damaged) { d.row("failed", nil); d.finish() }},
+		{"an end that the API does not show", "I9", func(d damaged) {
+			d.row("failed", nil)
+			d.answers(200, `{"status":"analysing"}`)
+			d.w.shown(virtual.As(context.Background(), "client"), d.c)
+		}},
+		{"a balance that the API does not show", "I9", func(d damaged) {
+			d.answers(200, `{"balance":3}`)
+			d.w.shown(virtual.As(context.Background(), "client"), d.c)
+		}},
+		{"a choice that was lost", "I9", func(d damaged) { d.w.chosen(1, channels{Email: true}); d.w.chosen(1, channels{}) }},
+		{"a report that was said to be made again", "I9", func(d damaged) {
+			d.row("ready", nil)
+			d.w.madeAgain("redo", sample)
+		}},
 		{"a notice that is over and changes", "I4", func(d damaged) { d.notice("failed", "unknown"); d.notice("failed", "sent") }},
 		{"a claim given back after its call", "I5", func(d damaged) { d.effect("free", 1, 0); d.o.calls(d.c, []virtual.ModelCall{d.call(1)}, nil) }},
 		{"a claim more than takeovers", "I5", func(d damaged) { d.effect("done", 2, 0); d.o.calls(d.c, []virtual.ModelCall{d.call(1)}, nil) }},
@@ -201,8 +273,10 @@ func TestEveryCheckIsSeenToFail(t *testing.T) {
 				}
 				return virtual.Decision{}
 			}
-			virtual.Run(t, virtual.Options{NoFleet: true, Faults: faults}, func(c *virtual.Cloud) {
-				tc.damage(damaged{t, w, c, w.obs, &cut})
+			api := &fakeAPI{}
+			fake := map[string]func(*virtual.Cloud) lambda.Handler{names.FnAPI: func(*virtual.Cloud) lambda.Handler { return api }}
+			virtual.Run(t, virtual.Options{NoFleet: true, Faults: faults, Override: fake}, func(c *virtual.Cloud) {
+				tc.damage(damaged{t, w, c, w.obs, &cut, api})
 			})
 			r := Result{Violations: w.obs.found}
 			if !r.broke(tc.want) {

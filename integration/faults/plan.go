@@ -91,9 +91,9 @@ func (p *Plan) outlasts(c virtual.Call) (virtual.Decision, bool) {
 		}
 	case c.Op == "UpdateItem" && table == "notices":
 		fault, chance = virtual.Straggler, 0.5
-	case c.Service == "ses" && p.dice.Chance(0.5, "refused "+c.ID):
+	case (c.Service == "ses" || c.Service == "sns") && p.dice.Chance(0.5, "refused "+c.ID):
 		fault, chance = virtual.Throttled, 0.6
-	case c.Service == "ses":
+	case c.Service == "ses", c.Service == "sns":
 		chance = 0.3
 	}
 	if !p.slow() || !p.dice.Chance(chance, "outlasts "+c.ID) || !p.fire(string(fault), c.ID) {
@@ -104,6 +104,9 @@ func (p *Plan) outlasts(c virtual.Call) (virtual.Decision, bool) {
 
 // request chooses the fault of a request.
 func (p *Plan) request(c virtual.Call) virtual.Decision {
+	if p.forgotten(c) {
+		return virtual.Decision{Fault: virtual.CrashBefore}
+	}
 	if d, ok := p.outlasts(c); ok {
 		return d
 	}
@@ -182,12 +185,15 @@ const (
 	doTwoGrants   = "granted_twice"
 	doPayment     = "payment_told_often"
 	doConfirm     = "confirmed_again"
+	doRerun       = "rerun_after_end"
+	doRedo        = "reported_again"
+	doChoose      = "channels_chosen"
 )
 
 // AllKinds lists every kind of fault and event that a schedule may have.
 func AllKinds() []string {
 	out := []string{eventTwice, eventLate, eventNever, doRestart, doDuplicate, doForeign, doAbort, doCancel, doSlowModel, doLostModel, doTwoClients,
-		doNoUpload, doNoStart, doReject, doBroke, doSkew, doSecondOwner, doRedrive, doTwoGrants, doPayment, doConfirm}
+		doNoUpload, doNoStart, doReject, doBroke, doSkew, doSecondOwner, doRedrive, doTwoGrants, doPayment, doConfirm, doRerun, doRedo, doChoose}
 	for _, f := range []virtual.Fault{virtual.NotDone, virtual.Lost, virtual.Twice, virtual.Late, virtual.Straggler, virtual.Throttled, virtual.Conflict,
 		virtual.CrashBefore, virtual.CrashAfter, virtual.Paused} {
 		out = append(out, string(f))

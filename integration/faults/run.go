@@ -52,15 +52,18 @@ type world struct {
 	mu      sync.Mutex
 	planted map[string]bool // executions that the schedule itself started beside the system
 	workers map[string]*virtual.Proc
-	wanted  map[string]bool // analyses that a client holds an id of
+	wanted  map[string]bool    // analyses that a client holds an id of
+	choices map[int64]channels // of the channels that were told to stand, by version
+	asked   map[string]string  // what clients asked for, by key: the id that they were answered with, if any
 
-	redriven int // executions, after their analysis had its end
+	redoes   float64 // share of analyses whose reports are made again
+	redriven int     // executions, after their analysis had its end
 	granted  int64
 	paid     bool // the shop sold and took back
 }
 
 func newWorld(seed uint64, only map[Fired]bool) *world {
-	w := &world{plan: NewPlan(seed, only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, workers: map[string]*virtual.Proc{}, wanted: map[string]bool{}}
+	w := &world{plan: NewPlan(seed, only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, workers: map[string]*virtual.Proc{}, wanted: map[string]bool{}, asked: map[string]string{}, choices: map[int64]channels{}, redoes: 0.07}
 	w.obs.atWork = w.atWork
 	return w
 }
@@ -128,6 +131,9 @@ func (w *world) finish(c *virtual.Cloud, res *Result) {
 		}
 	}
 	w.bought(c)
+	if len(w.obs.rows) > len(w.asked) {
+		w.obs.violation("I3", "there are %d analyses, and %d were asked for", len(w.obs.rows), len(w.asked))
+	}
 	for id := range w.wanted {
 		if _, ok := w.obs.rows[id]; !ok {
 			w.obs.violation("I9", "a client was told that %s exists; it does not", id)
@@ -193,7 +199,8 @@ func (w *world) play(c *virtual.Cloud) {
 	}
 	c.Gate.Calm()
 	pause(ctx, 4*names.ReconcilePeriod) // the sweep comes by, without faults
-	if w.obs.open() {                   // the calm may yet bring it to its end, too late
+	w.shown(ctx, c)
+	if w.obs.open() { // the calm may yet bring it to its end, too late
 		return
 	}
 	pause(ctx, 20*time.Minute) // longer than any late answer or invocation

@@ -40,7 +40,7 @@ func staleReads(o *virtual.Options, by func(actor string) bool) {
 
 // endsAnalyses reports whether the actor is one that writes ends.
 func endsAnalyses(actor string) bool {
-	for _, part := range []string{"/Deliver/", "/Reject", "/Settle/", "/ended/", "/client-op/"} {
+	for _, part := range []string{"/Deliver/", "/Reject", "/Settle/", "/ended/", "/client-op/", "/operator/"} {
 		if strings.Contains("/"+actor, part) {
 			return true
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,7 +12,7 @@ import (
 
 	"fastbowlinglab/integration/virtual"
 	"fastbowlinglab/shared/analysis"
-	"fastbowlinglab/shared/credit"
+	"fastbowlinglab/shared/names"
 )
 
 // thing is one thing that happens to a running analysis, beside the faults.
@@ -27,10 +26,11 @@ func (w *world) thing(c *virtual.Cloud, id, key string) {
 	pause(ctx, d.Between(0, within, "when "+key))
 	steps := sfn.NewFromConfig(c.Config)
 	row := w.obs.row(id)
-	switch kind := []string{doRestart, doRestart, doDuplicate, doForeign, doForeign, doAbort, doCancel, doConfirm}[d.IntN(8, "what "+key)]; kind {
+	switch kind := []string{doRestart, doRestart, doDuplicate, doForeign, doForeign, doAbort, doCancel, doConfirm, doChoose}[d.IntN(9, "what "+key)]; kind {
 	case doRestart:
 		if w.plan.event(kind, key, 1) {
-			_, _ = c.Life().Restart(ctx, steps, c.Machine, id, row.Attempt) // an operator may be too late
+			op := virtual.As(context.Background(), "operator/"+key) // who may be too late
+			_, _ = c.Call(op, names.FnOperator, map[string]any{"action": "restart", "operator": "op", "analysis_id": id, "attempt": row.Attempt})
 		}
 	case doDuplicate:
 		if w.plan.event(kind, key, 1) {
@@ -38,7 +38,7 @@ func (w *world) thing(c *virtual.Cloud, id, key string) {
 		}
 	case doConfirm: // an app that never saw the answer to its confirm
 		if w.plan.event(kind, key, 1) {
-			_ = c.Confirm(ctx, id)
+			_, _ = c.API(ctx, virtual.Ask{Route: routeConfirm, Analysis: id})
 		}
 	case doForeign: // incident A: somebody else drives the same analysis
 		if w.plan.event(kind, key, 1) {
@@ -55,7 +55,11 @@ func (w *world) thing(c *virtual.Cloud, id, key string) {
 		}
 	case doCancel:
 		if w.plan.event(kind, key, 0.5) {
-			_, _ = c.Ends().Cancel(ctx, id, "cancel#"+virtual.Athlete)
+			w.ask(ctx, c, virtual.Ask{Route: routeCancel, Analysis: id})
+		}
+	case doChoose:
+		if w.plan.event(kind, key, 1) {
+			w.choose(c, key)
 		}
 	}
 }
@@ -64,13 +68,7 @@ func (w *world) thing(c *virtual.Cloud, id, key string) {
 // succeed, once the analysis has its end: what they should have done was nothing.
 func (w *world) redrive(c *virtual.Cloud, id, key string) {
 	ctx := virtual.As(context.Background(), "client-redrive/"+key)
-	d := w.plan.dice
-	for range 60 {
-		pause(ctx, d.Between(time.Minute, 3*time.Minute, "redrives "+key))
-		if w.obs.row(id).Status.Ended() {
-			break
-		}
-	}
+	w.untilEnd(ctx, id, "redrives "+key)
 	steps := sfn.NewFromConfig(c.Config)
 	for _, name := range w.executionsOf(id) {
 		arn, err := analysis.ExecutionARN(c.Machine, name)
@@ -103,42 +101,14 @@ func (w *world) executionsOf(id string) []string {
 	return out
 }
 
-// grant gives the athlete their credits; sometimes two operators do, who mean the
-// same grant.
-func (w *world) grant(ctx context.Context, c *virtual.Cloud, credits int) bool {
-	var both sync.WaitGroup
-	if w.plan.event(doTwoGrants, "", 0.25) {
-		again := virtual.As(context.Background(), "client-operator/again")
-		both.Go(func() { w.insist(again, func() error { return c.Grant(again, credits) }) })
+// untilEnd waits for the end of an analysis, for an hour or two, and a while longer;
+// false if it had none.
+func (w *world) untilEnd(ctx context.Context, id, who string) bool {
+	for range 60 {
+		pause(ctx, w.plan.dice.Between(time.Minute, 3*time.Minute, who))
+		if w.obs.row(id).Status.Ended() {
+			return true
+		}
 	}
-	ok := w.insist(ctx, func() error { return c.Grant(ctx, credits) })
-	both.Wait()
-	return ok
+	return false
 }
-
-// pay is a shop that tells of a payment and of its refund, each more than once and
-// in any order.
-func (w *world) pay(c *virtual.Cloud) {
-	d := w.plan.dice
-	var told sync.WaitGroup
-	for n := range 4 {
-		told.Go(func() {
-			key := fmt.Sprint("shop/", n)
-			ctx := virtual.As(context.Background(), "client-"+key)
-			pause(ctx, time.Duration(d.IntN(2, "tells "+key))*time.Second) // at once, or nearly: they must meet
-			e := credit.PaymentEvent{EventID: fmt.Sprint("event-", n/2), BodyHash: fmt.Sprint("body-", n/2), Kind: credit.PaymentCompleted,
-				PaymentID: "payment-1", AthleteID: virtual.Athlete, Credits: bought}
-			if n >= 2 {
-				e.Kind, e.Credits = credit.PaymentRefunded, refunded
-			}
-			w.insist(ctx, func() error { _, err := c.Ledger().Pay(ctx, e); return err })
-		})
-	}
-	told.Wait()
-}
-
-// What the shop sells, and what it takes back of that.
-const (
-	bought   = 3
-	refunded = 2
-)

@@ -11,9 +11,9 @@ import (
 
 var twice = flag.Int("chaos.twice", 25, "seeds that TestSameSeedSameLog plays twice")
 
-// beyond are seeds with what the first 25 do not have: a transaction in conflict,
-// five executions of one analysis.
-var beyond = []uint64{40, 53}
+// beyond are seeds with what the first 25 do not have: a report made again, a
+// transaction in conflict, three and five executions of one analysis.
+var beyond = []uint64{42, 88, 100}
 
 // A seed replays to the same log, request for request, whatever happens in it: among
 // the seeds every kind of fault happens, and one to five executions of an analysis.

@@ -1,6 +1,8 @@
 package promises
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -16,8 +18,9 @@ type Left struct {
 	CloseBy time.Time // when it had to have its end, slack included
 	Ledger  Ledger    // its athlete's
 	Notices []outbox.Notice
-	Mails   int            // that tell of the end that stands
-	Wins    []names.EndOut // answers of functions that said that they had ended it
+	Left    func(notice string) int // mails or push events that left, by the notice's id
+	Chose   bool                    // the athlete said how they want to be told, so that a notice may not be due
+	Wins    []names.EndOut          // answers of functions that said that they had ended it
 }
 
 // ReadNotices decodes the notices of one analysis.
@@ -56,21 +59,50 @@ func (l Left) Check(found Found) {
 	l.notice(found)
 }
 
+// Due lists the notices that an analysis has: of its end and of each revision of its
+// report, on each channel that it asks for.
+func Due(r analysis.Row) (ids []string) {
+	kinds := []string{string(r.Status)}
+	for i := range r.Revisions {
+		kinds = append(kinds, fmt.Sprint("revised-", i+1))
+	}
+	for _, kind := range kinds {
+		if r.Email == "" {
+			ids = append(ids, kind+"#none")
+		} else {
+			ids = append(ids, kind+"#email")
+		}
+		if r.Push {
+			ids = append(ids, kind+"#push")
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // notice looks at how the athlete was told: I4.
 func (l Left) notice(found Found) {
-	r, id := l.Row, l.Row.AnalysisID
-	if len(l.Notices) != 1 {
-		found("I4", "%s has %d notices, want 1", id, len(l.Notices))
-		return
+	id, due := l.Row.AnalysisID, Due(l.Row)
+	var have []string
+	for _, n := range l.Notices {
+		have = append(have, n.ID)
+		l.one(n, found)
 	}
-	n, mails := l.Notices[0], l.Mails
+	if slices.Sort(have); !slices.Equal(have, due) {
+		found("I4", "%s is %s and has the notices %v, want %v", id, l.Row.Status, have, due)
+	}
+}
+
+// one looks at one notice.
+func (l Left) one(n outbox.Notice, found Found) {
+	left := l.Left(n.ID)
 	switch {
-	case n.Kind != string(r.Status):
-		found("I4", "%s is %s, its notice says %s", id, r.Status, n.Kind)
-	case n.State == outbox.Sent && mails != 1, n.State == outbox.Refused && mails != 0, n.State == outbox.Unknown && mails > 1:
-		found("I4", "notice of %s is %s, %d mails left", id, n.State, mails)
+	case n.State == outbox.Sent && left != 1, (n.State == outbox.Refused || n.State == outbox.NotDue) && left != 0, n.State == outbox.Unknown && left > 1:
+		found("I4", "notice %s of %s is %s, %d left", n.ID, l.Row.AnalysisID, n.State, left)
 	case n.State == outbox.Owed || n.State == outbox.Claimed:
-		found("I4", "notice of %s is still %s, in spite of the sweep", id, n.State)
+		found("I4", "notice %s of %s is still %s, in spite of the sweep", n.ID, l.Row.AnalysisID, n.State)
+	case n.State == outbox.NotDue && n.Channel != outbox.None && !l.Chose:
+		found("I4", "notice %s of %s is not due, and nobody chose so", n.ID, l.Row.AnalysisID)
 	}
 }
 

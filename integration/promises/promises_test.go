@@ -70,6 +70,16 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// but says that one of each notice left, but of one so many.
+func but(notice string, n int) func(string) int {
+	return func(id string) int {
+		if id == notice {
+			return n
+		}
+		return 1
+	}
+}
+
 func TestLeft(t *testing.T) {
 	end := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	sound := func(st analysis.Status) promises.Left {
@@ -77,10 +87,10 @@ func TestLeft(t *testing.T) {
 		if st != analysis.Ready {
 			it = append(it, entry("refund", 1, "a"))
 		}
-		row := analysis.Row{AnalysisID: "a", Status: st, EndedAt: end}
+		row := analysis.Row{AnalysisID: "a", Status: st, EndedAt: end, Email: "a@example.com", Push: true}
 		row.ReportPDF = "report.pdf"
-		return promises.Left{Row: row, CloseBy: end.Add(time.Hour), Ledger: ledger(t, it), Mails: 1,
-			Notices: []outbox.Notice{{Kind: string(st), State: outbox.Sent}}, Wins: []names.EndOut{{Status: string(st), Won: true}}}
+		return promises.Left{Row: row, CloseBy: end.Add(time.Hour), Ledger: ledger(t, it), Left: func(string) int { return 1 },
+			Notices: []outbox.Notice{{ID: string(st) + "#email", State: outbox.Sent}, {ID: string(st) + "#push", State: outbox.Sent}}, Wins: []names.EndOut{{Status: string(st), Won: true}}}
 	}
 	for _, tc := range []struct {
 		name, want string
@@ -96,13 +106,28 @@ func TestLeft(t *testing.T) {
 		}},
 		{"NotRefunded", "I2", analysis.Failed, func(l *promises.Left) { l.Ledger = ledger(t, items{entry("reserve", -1, "a")}) }},
 		{"NoNotice", "I4", analysis.Ready, func(l *promises.Left) { l.Notices = nil }},
+		{"NoPush", "I4", analysis.Ready, func(l *promises.Left) { l.Notices = l.Notices[:1] }},
 		{"TwoNotices", "I4", analysis.Ready, func(l *promises.Left) { l.Notices = append(l.Notices, l.Notices[0]) }},
-		{"NoticeOfAnotherEnd", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].Kind = "failed" }},
-		{"SentAndNoMail", "I4", analysis.Ready, func(l *promises.Left) { l.Mails = 0 }},
-		{"TwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Mails = 2 }},
+		{"NoticeOfAnotherEnd", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].ID = "failed#email" }},
+		{"NoticeToNobody", "I4", analysis.Ready, func(l *promises.Left) { l.Row.Email = "" }},
+		{"Revised", "", analysis.Ready, func(l *promises.Left) {
+			l.Row.Revisions = []analysis.Revision{{Number: 1}}
+			for _, ch := range []string{"email", "push"} {
+				l.Notices = append(l.Notices, outbox.Notice{ID: "revised-1#" + ch, State: outbox.Sent})
+			}
+		}},
+		{"RevisedUntold", "I4", analysis.Ready, func(l *promises.Left) { l.Row.Revisions = []analysis.Revision{{Number: 1}} }},
+		{"SentAndNothingLeft", "I4", analysis.Ready, func(l *promises.Left) { l.Left = but("ready#push", 0) }},
+		{"TwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Left = but("ready#email", 2) }},
 		{"UnknownAndOneMail", "", analysis.Ready, func(l *promises.Left) { l.Notices[0].State = outbox.Unknown }},
-		{"UnknownAndTwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = outbox.Unknown, 2 }},
-		{"StillOwed", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Mails = outbox.Owed, 0 }},
+		{"UnknownAndTwoMails", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State = outbox.Unknown; l.Left = but("ready#email", 2) }},
+		{"StillOwed", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State = outbox.Owed }},
+		{"NotWanted", "", analysis.Ready, func(l *promises.Left) {
+			l.Notices[0].State, l.Chose = outbox.NotDue, true
+			l.Left = but("ready#email", 0)
+		}},
+		{"NotDueAndSent", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State, l.Chose = outbox.NotDue, true }},
+		{"NotDueAndNobodyChose", "I4", analysis.Ready, func(l *promises.Left) { l.Notices[0].State = outbox.NotDue; l.Left = but("ready#email", 0) }},
 		{"WonAnotherEnd", "I9", analysis.Ready, func(l *promises.Left) { l.Wins = append(l.Wins, names.EndOut{Status: "failed", Won: true}) }},
 		{"NoReport", "I9", analysis.Ready, func(l *promises.Left) { l.Row.ReportPDF = "" }},
 	} {

@@ -9,22 +9,18 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	fnbackfill "fastbowlinglab/functions/backfill"
 	fnnightly "fastbowlinglab/functions/nightly"
 	"fastbowlinglab/functions/watch"
-	"fastbowlinglab/shared/aitask"
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/backfill"
 	"fastbowlinglab/shared/batchrun"
-	"fastbowlinglab/shared/effect"
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/nightly"
 	"fastbowlinglab/shared/revise"
 	"fastbowlinglab/shared/stamp"
-	"fastbowlinglab/shared/usage"
 )
 
 // Runs is the store of the batch machines' runs.
@@ -45,15 +41,7 @@ func (c *Cloud) Nightly() nightly.Job {
 
 // Tagger tags analyses by the embedded rules.
 func (c *Cloud) Tagger() nightly.Tagger {
-	return nightly.TaskTagger{Objects: c.Objects(), Bucket: names.Bucket, Retry: c.Retry, Tasks: &aitask.Runner{
-		Effects: effect.New(c.DB, names.Effects.Name, effect.Takeovers(1), effect.Skew(names.ClockSkew), effect.Retry(c.Retry)),
-		Objects: c.Objects(), Bucket: names.Bucket, Retry: c.Retry,
-		Models:    &aitask.Settings{API: ssm.NewFromConfig(c.Config), Prefix: names.Parameters, Retry: c.Retry},
-		Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}},
-		Record: func(ctx context.Context, call usage.Call) error {
-			return usage.Record(ctx, c.DB, names.Usage.Name, call)
-		},
-	}}
+	return nightly.TaskTagger{Objects: c.Objects(), Bucket: names.Bucket, Retry: c.Retry, Tasks: c.tasks(names.FnNightly)}
 }
 
 // Backfill is the backfill with these works by effect.
@@ -64,12 +52,12 @@ func (c *Cloud) Backfill(works map[string]backfill.Worker) backfill.Job {
 
 // batches are the functions of the batch machines.
 func (c *Cloud) batches() map[string]lambda.Handler {
+	works := c.Reports()
+	works[names.EffectTags] = backfill.Worker{Work: nightly.Redo{Get: c.Life().Get, Tagger: c.Tagger(), Rows: c.TagRows()}, Takeovers: revise.Takeovers}
 	return map[string]lambda.Handler{
-		names.FnNightly: fnnightly.New(c.Nightly()),
-		names.FnWatch:   watch.New(watch.Deps{Runs: c.Runs()}),
-		names.FnBackfill: fnbackfill.New(c.Backfill(map[string]backfill.Worker{
-			names.EffectTags: {Work: nightly.Redo{Get: c.Life().Get, Tagger: c.Tagger(), Rows: c.TagRows()}, Takeovers: revise.Takeovers},
-		})),
+		names.FnNightly:  fnnightly.New(c.Nightly()),
+		names.FnWatch:    watch.New(watch.Deps{Runs: c.Runs()}),
+		names.FnBackfill: fnbackfill.New(c.Backfill(works)),
 	}
 }
 

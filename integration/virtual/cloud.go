@@ -75,8 +75,9 @@ type Cloud struct {
 	params    *paramStore
 	service   *containerService
 	balancer  balancer
-	callbacks int // that arrived; counted in turns
+	served    map[string]int // requests that the gateway handed on, by function and who asked; counted in turns
 	mail      *mailService
+	push      *topicService
 	model     *modelService
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -134,14 +135,14 @@ func build(t *testing.T, opt Options, addr string) *Cloud {
 		queue:   newQueue(names.QueueVisibility, names.PoseQueue.MaxReceiveCount),
 		objects: &bucket{objects: map[string][]object{}},
 		params:  &paramStore{values: map[string]string{}},
-		service: &containerService{changed: make(chan struct{})}, mail: &mailService{}, model: &modelService{},
+		service: &containerService{changed: make(chan struct{})}, mail: &mailService{}, push: &topicService{}, model: &modelService{}, served: map[string]int{},
 		Retry: retry.Policy{Rand: func() float64 { return 1 }},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	engineAPI := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.Engine.ServeHTTP(w, r) })
 	c.Gate = newGate(opt.Seed, map[string]http.Handler{
 		"dynamodb": conn, "sqs": c.queue, "s3": c.objects, "ssm": c.params,
-		"ecs": c.service, "ses": c.mail, "states": engineAPI, modelHost: c.model,
+		"ecs": c.service, "ses": c.mail, "sns": c.push, "states": engineAPI, modelHost: c.model,
 	})
 	c.Gate.faults, c.Gate.rewrite, c.Gate.reply, c.Gate.keep = opt.Faults, opt.Rewrite, opt.Reply, opt.Keep
 	c.Gate.arrival = func() <-chan struct{} { return c.queue.arrived }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
@@ -64,7 +65,8 @@ func (c *Cloud) Sender() notice.Sender { return c.sender(nil) }
 
 func (c *Cloud) sender(now func() time.Time) notice.Sender {
 	return notice.Sender{
-		DB: c.DB, Mail: sesv2.NewFromConfig(c.Config), Notices: names.Notices.Name, Analyses: names.Analyses.Name,
+		DB: c.DB, Mail: sesv2.NewFromConfig(c.Config), Push: sns.NewFromConfig(c.Config), Topic: topicARN, People: c.People(),
+		Notices: names.Notices.Name, Analyses: names.Analyses.Name,
 		From: "reports@example.com", AppURL: "https://app.example.com/", Retry: c.Retry, Now: now,
 	}
 }
@@ -116,6 +118,8 @@ func (c *Cloud) handlers() map[string]lambda.Handler {
 		names.FnDeliver:   deliver.New(c.ends(c.clock(names.FnDeliver))),
 		names.FnReject:    reject.New(c.ends(c.clock(names.FnReject))),
 		names.FnSettle:    settle.New(c.ends(c.clock(names.FnSettle))),
+		names.FnAPI:       c.publicAPI(),
+		names.FnOperator:  c.operator(),
 		names.FnNotify:    notify.New(c.sender(c.clock(names.FnNotify))),
 		names.FnReconcile: reconcile.New(reconcile.Deps{
 			Life: c.life(c.clock(names.FnReconcile)), Ends: c.ends(c.clock(names.FnReconcile)), Notices: c.sweeper(),

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -117,51 +115,41 @@ func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
 	})
 }
 
-// publicAPI is the way of a worker's callback: the gateway, then the function.
-type publicAPI struct {
+// callbackWay is the way of a worker's callback: the gateway, then the function.
+type callbackWay struct {
 	c    *Cloud
 	proc *Proc
 }
 
 // RoundTrip implements http.RoundTripper.
-func (a publicAPI) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a callbackWay) RoundTrip(r *http.Request) (*http.Response, error) {
 	headers := map[string]string{}
 	for k, vs := range r.Header {
 		headers[strings.ToLower(k)] = strings.Join(vs, ",")
 	}
-	return a.c.Gate.post(r, a.proc, ServiceGateway, func(body []byte, out chan<- answer) {
-		ev := map[string]any{"version": "2.0", "routeKey": r.Method + " " + r.URL.Path, "headers": headers, "body": string(body)}
-		a.c.callbacks++
-		actor := fmt.Sprintf("%s/%s/%d", names.FnCallback, headers["x-event-id"], a.c.callbacks)
-		a.c.wg.Go(func() {
-			var resp struct {
-				StatusCode int
-				Body       string
-			}
-			res := a.c.call(As(context.WithoutCancel(r.Context()), actor), names.FnCallback, mustJSON(ev))
-			if res.fail != "" || json.Unmarshal(res.out, &resp) != nil {
-				resp.StatusCode = http.StatusInternalServerError
-			}
-			rec := &recorder{header: http.Header{}}
-			rec.WriteHeader(resp.StatusCode)
-			rec.body.WriteString(resp.Body)
-			out <- answer{resp: rec.response(r)}
-		})
-	})
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return a.c.gateway(r, a.proc, names.FnCallback, headers["x-event-id"], map[string]any{
+		"version": "2.0", "routeKey": r.Method + " " + r.URL.Path, "headers": headers, "body": string(body)})
 }
 
-// oneKey is the key of callbacks in every virtual world.
+// oneKey is the key of callbacks and payment events in every virtual world.
 type oneKey struct{}
 
 // Keys implements the key source of both ends.
 func (oneKey) Keys(context.Context) ([][]byte, error) {
-	return [][]byte{[]byte("a key of virtual worlds")}, nil
+	return [][]byte{keyOfWorlds}, nil
 }
+
+var keyOfWorlds = []byte("a key of virtual worlds")
 
 // signed is a worker's callback.
 func (c *Cloud) signed(proc *Proc) poseworker.Callback {
 	return poseworker.SignedCallback{URL: "https://api.example.com", Keys: oneKey{},
-		Client: &http.Client{Transport: publicAPI{c, proc}}}
+		Client: &http.Client{Transport: callbackWay{c, proc}}}
 }
 
 // httpRoad are the functions of the HTTP road.

@@ -15,7 +15,7 @@ import (
 // Call is a request as the chooser of faults and the observers see it.
 type Call struct {
 	Actor   string
-	Service string // dynamodb, s3, sqs, ses, ssm, ecs, states, model
+	Service string // dynamodb, s3, sqs, ses, sns, ssm, ecs, states, model; ServiceWorker, ServiceGateway
 	Op      string // operation, for example PutItem; method and path for REST services
 	Body    []byte
 	// ID names the request across runs: actor, operation, table, and the how
@@ -83,6 +83,8 @@ func describe(req *http.Request, p *Proc) (*call, error) {
 	op := req.Method + " " + req.URL.Path
 	if t := req.Header.Get("X-Amz-Target"); t != "" {
 		op = t[strings.LastIndexByte(t, '.')+1:]
+	} else if svc == "sns" {
+		op, _, _ = strings.Cut(strings.TrimPrefix(string(body), "Action="), "&")
 	}
 	c := &call{Call: Call{Actor: actor, Service: svc, Op: op, Body: body}, req: req, ctx: req.Context(), proc: p, done: make(chan answer, 1)}
 	c.key = strings.Join([]string{actor, svc, op, canonical(body)}, " ")

@@ -17,30 +17,31 @@ import (
 	"fastbowlinglab/shared/usage"
 )
 
-// texts are the two text stages: the embedded rules, or the paid model where a
-// setting says so.
+// tasks makes the calls of a function's AI tasks: by the embedded rules, or the
+// paid model where a setting says so.
+func (c *Cloud) tasks(fn string) *aitask.Runner {
+	opts := []effect.Option{effect.Takeovers(cmp.Or(c.opt.Takeovers, 1)), effect.Skew(names.ClockSkew), effect.Retry(c.Retry)}
+	if c.opt.EffectSkew != 0 {
+		opts = append(opts, effect.Skew(c.opt.EffectSkew))
+	}
+	if now := c.clock(fn); now != nil {
+		opts = append(opts, effect.Now(now))
+	}
+	return &aitask.Runner{
+		Effects: effect.New(c.DB, names.Effects.Name, opts...),
+		Objects: c.Objects(), Bucket: names.Bucket, Retry: c.Retry,
+		Models:    &aitask.Settings{API: ssm.NewFromConfig(c.Config), Prefix: names.Parameters, Retry: c.Retry},
+		Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}, "paid": paid{c: c, now: c.clock(fn)}},
+		Record: func(ctx context.Context, call usage.Call) error {
+			return usage.Record(ctx, c.DB, names.Usage.Name, call)
+		},
+	}
+}
+
+// texts are the two text stages.
 func (c *Cloud) texts() map[string]lambda.Handler {
-	objects := c.Objects()
 	deps := func(fn string) findings.Deps {
-		opts := []effect.Option{effect.Takeovers(cmp.Or(c.opt.Takeovers, 1)), effect.Skew(names.ClockSkew), effect.Retry(c.Retry)}
-		if c.opt.EffectSkew != 0 {
-			opts = append(opts, effect.Skew(c.opt.EffectSkew))
-		}
-		if now := c.clock(fn); now != nil {
-			opts = append(opts, effect.Now(now))
-		}
-		return findings.Deps{
-			DB: c.DB, Analyses: names.Analyses.Name, Objects: objects, Bucket: names.Bucket, Retry: c.Retry,
-			Tasks: &aitask.Runner{
-				Effects: effect.New(c.DB, names.Effects.Name, opts...),
-				Objects: objects, Bucket: names.Bucket, Retry: c.Retry,
-				Models:    &aitask.Settings{API: ssm.NewFromConfig(c.Config), Prefix: names.Parameters, Retry: c.Retry},
-				Providers: map[string]aitask.Provider{aitask.RulesProvider: aitask.Rules{}, "paid": paid{c: c, now: c.clock(fn)}},
-				Record: func(ctx context.Context, call usage.Call) error {
-					return usage.Record(ctx, c.DB, names.Usage.Name, call)
-				},
-			},
-		}
+		return findings.Deps{DB: c.DB, Analyses: names.Analyses.Name, Objects: c.Objects(), Bucket: names.Bucket, Retry: c.Retry, Tasks: c.tasks(fn)}
 	}
 	return map[string]lambda.Handler{
 		names.FnFindings: findings.New(deps(names.FnFindings)), names.FnCoaching: coaching.New(deps(names.FnCoaching))}

@@ -49,7 +49,10 @@ func plain(req *http.Request, status int, body string) *http.Response {
 
 // refusal is the answer of a service that did not carry the request out.
 func refusal(req *http.Request, f Fault) *http.Response {
-	if serviceOf(req) == "s3" {
+	switch serviceOf(req) {
+	case "sns":
+		return plain(req, http.StatusTooManyRequests, queryError("Throttled", "Rate exceeded"))
+	case "s3":
 		return plain(req, http.StatusServiceUnavailable, `<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>`)
 	}
 	if f == Conflict && strings.HasSuffix(req.Header.Get("X-Amz-Target"), "TransactWriteItems") {
