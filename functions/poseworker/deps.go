@@ -98,6 +98,7 @@ type Timers struct {
 	Show       time.Duration // between two writes of progress that moved
 	Call       time.Duration // deadline of each of the keeper's calls
 	NoProgress time.Duration // without a finished chunk or a decoded picture the pass is given up
+	Again      time.Duration // before what a service that was away did not do is tried again; it grows
 	Visibility time.Duration // of the message, from each renewal
 	Poll       time.Duration // one long poll
 	Leave      time.Duration // for a cancelled pass to end
@@ -114,6 +115,7 @@ func (t Timers) withDefaults() Timers {
 	set(&t.Show, names.ProgressPeriod)
 	set(&t.Call, t.Keeper/4)
 	set(&t.NoProgress, names.PoseNoProgress)
+	set(&t.Again, names.PoseAgain)
 	set(&t.Visibility, names.QueueVisibility)
 	set(&t.Poll, 20*time.Second)
 	set(&t.Leave, 5*time.Second)

@@ -39,7 +39,7 @@ const (
 	testSkew   = 200 * time.Millisecond
 )
 
-var testTimers = Timers{Keeper: 100 * time.Millisecond, Call: 2 * time.Second, NoProgress: 20 * time.Second,
+var testTimers = Timers{Keeper: 100 * time.Millisecond, Call: 2 * time.Second, NoProgress: 20 * time.Second, Again: 10 * time.Millisecond,
 	Visibility: 2 * time.Second, Poll: time.Second, Leave: time.Second, Finish: 5 * time.Second}
 
 // sight is a Vision that computes nothing: clips of so many chunks of 10 frames.

@@ -1,11 +1,15 @@
 package poseworker
 
 import (
+	"context"
 	"errors"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"fastbowlinglab/functions/internal/posetest"
+	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/posejob"
 )
@@ -68,4 +72,70 @@ func TestMessagesWaitOutAnOutage(t *testing.T) {
 		w.Tokens.Fail(func(string) error { return errors.New("away") })
 		hidden(t, w, d)
 	})
+}
+
+// Storage is away for a moment, whatever the pass is at: no try of the job is lost, and
+// no chunk is computed again but the one that could not be saved.
+func TestStorageThatComesBackCostsNoDeath(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fails func(op, key string) bool
+		again int // chunks computed once more
+	}{
+		{"Clip", nil, 0}, // its reading breaks off
+		{"Chunk", func(op, key string) bool { return op == "PutObject" && strings.Contains(key, "chunk-0-00001") }, 1},
+		{"Picture", func(op, key string) bool { return op == "PutObject" && strings.Contains(key, "frame-0") }, 0},
+		{"Result", func(op, key string) bool { return op == "PutObject" && strings.HasSuffix(key, "result.json") }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := posetest.New(t, 1)
+			w.Dispatch(w.Run)
+			var tries atomic.Int32
+			s := &sight{chunks: 3}
+			if c.fails == nil {
+				s.before = at(1, func(context.Context) error {
+					if tries.Add(1) < names.PoseTries {
+						return fault.New(fault.Transient, "storage answered 503")
+					}
+					return nil
+				})
+			} else {
+				w.Objects.Fail(func(op, key string) error {
+					if c.fails(op, key) && tries.Add(1) <= 2 {
+						return context.DeadlineExceeded
+					}
+					return nil
+				})
+			}
+			d := depsFor(w, w.DB, s)
+			d.Retry.Tries = 1
+			start(t, d)
+			job := waitState(t, w, posejob.Done)
+			if _, total := s.most(); job.Fence != 1 || job.Deaths != 0 || total > 3+2*c.again {
+				t.Errorf("computed %v; job %+v", s.computed, job)
+			}
+			if tries.Load() < 3 {
+				t.Errorf("%d tries: storage was never away", tries.Load())
+			}
+		})
+	}
+}
+
+// A service that stays away, and what is nobody's absence, end the try.
+func TestPatienceEnds(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		tries int32
+	}{{fault.New(fault.Transient, "storage answered 503"), names.PoseTries}, {errors.New("the model failed"), 1}} {
+		w := posetest.New(t, 1)
+		w.Dispatch(w.Run)
+		var tries atomic.Int32
+		s := &sight{chunks: 3, before: at(1, func(context.Context) error { tries.Add(1); return c.err })}
+		start(t, depsFor(w, w.DB, s))
+		waitFor(t, "a failed try", func() bool { return w.Job().Deaths == 1 })
+		// The first try of all has saved a chunk, so that the count begins behind it.
+		if n := tries.Load(); n != c.tries {
+			t.Errorf("%v: %d tries, want %d", c.err, n, c.tries)
+		}
+	}
 }

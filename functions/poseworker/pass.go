@@ -71,32 +71,10 @@ func (p *pass) run(ctx context.Context) (names.VerdictOut, error) {
 		return names.VerdictOut{}, fault.Wrap(fault.Permanent, err, "encode the result")
 	}
 	out.ResultKey = names.PoseResultKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence)
-	if err := p.store.put(ctx, out.ResultKey, "application/json", "", body); err != nil {
-		return names.VerdictOut{}, err
-	}
-	return out, nil
-}
-
-// maxURLs bounds how often one clip's URL is signed in one pass.
-const maxURLs = 4
-
-// clip measures one clip. A URL that has expired under it is signed again, and
-// the clip goes on from its last checkpoint.
-func (p *pass) clip(ctx context.Context, i int, c analysis.Clip) (motion.Clip, error) {
-	if c.VersionID == "" {
-		return motion.Clip{}, fault.New(fault.Permanent, "no version of the clip was pinned")
-	}
-	for n := 1; ; n++ {
-		src, until, err := p.d.Sign.Sign(ctx, c.Key, c.VersionID, names.WorkerURLLifetime)
-		if err != nil {
-			return motion.Clip{}, err
-		}
-		clip, err := p.measure(ctx, i, src)
-		if err == nil || ctx.Err() != nil || n == maxURLs || time.Now().Before(until) {
-			return clip, err
-		}
-		p.log.Warn("a URL expired while its clip was read", "clip", i, "error", err.Error())
-	}
+	err = p.patient(ctx, "store the result", func() (time.Time, error) {
+		return time.Time{}, p.store.put(ctx, out.ResultKey, "application/json", "", body)
+	})
+	return out, err
 }
 
 // measure reads one clip; a refusal is a result.

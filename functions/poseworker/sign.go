@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"fastbowlinglab/shared/fault"
 )
 
 // freshCredentials is what a URL's credentials must still be good for when it is
@@ -31,7 +33,7 @@ func (s URLSigner) Sign(ctx context.Context, key, version string, lifetime time.
 		}
 	}
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("sign a URL: credentials: %w", err)
+		return "", time.Time{}, fault.Wrap(fault.Transient, err, "sign a URL: credentials")
 	}
 	if cred.CanExpire && cred.Expires.Before(until) {
 		until = cred.Expires

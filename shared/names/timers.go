@@ -18,6 +18,7 @@ const (
 	ClipLifecycle     = 30 * 24 * time.Hour
 	WorkLifecycle     = 30 * 24 * time.Hour // keypoints, key frames and texts; they outlive the longest open analysis
 	PoseNoProgress    = 120 * time.Second   // a pass that has not moved for so long is given up
+	PoseAgain         = 5 * time.Second     // before a pass tries again what a service that was away did not do
 	StopGrace         = 110 * time.Second   // ECS stop timeout; Fargate allows 120 s
 	ReconcilePeriod   = 5 * time.Minute
 	AuditPeriod       = 24 * time.Hour
@@ -40,6 +41,13 @@ const (
 
 // ErasePeriod is how often open deletions and old data are looked at.
 const ErasePeriod = 5 * time.Minute
+
+// How often a pass tries, without a new chunk in between, what a service that is away
+// does not do, and by what the wait grows from one try to the next.
+const (
+	PoseTries       = 4
+	PoseAgainGrowth = 3
+)
 
 // Deadlines of I8: how long an analysis may stay in a state before the
 // reconciler ends it.

@@ -14,6 +14,7 @@ func TestTimerRelations(t *testing.T) {
 		{"lease + skew <= visibility", LeaseDuration+ClockSkew <= QueueVisibility},
 		{"visibility + wake < heartbeat", QueueVisibility+WakeTime < PoseHeartbeat},
 		{"a stuck pass is given up before its heartbeat is missed", PoseNoProgress+KeeperPeriod < PoseHeartbeat},
+		{"the longest wait for a service is no stall", 2*longestAgain() < PoseNoProgress},
 		{"job < SQS's 12 h", PoseTimeout < MaxJobVisibility},
 		{"token-1 timeout < retention", ClaimTimeout < QueueRetention},
 		{"retention < clip lifecycle", QueueRetention < ClipLifecycle},
@@ -40,6 +41,15 @@ func TestTimerRelations(t *testing.T) {
 			t.Errorf("timers: %s does not hold", r.name)
 		}
 	}
+}
+
+// longestAgain is the wait before the last try of what a service does not do.
+func longestAgain() time.Duration {
+	d := PoseAgain
+	for range PoseTries - 2 {
+		d *= PoseAgainGrowth
+	}
+	return d
 }
 
 // longest is the longest timeout of a function.
