@@ -41,10 +41,7 @@ func NewAPI(scope constructs.Construct, props *awscdk.StackProps, s Settings, d 
 		}
 	}
 	a.routes(d)
-	awscdk.NewCfnOutput(a.Stack, jsii.String("ApiUrl"), &awscdk.CfnOutputProps{Value: a.HTTP.ApiEndpoint()})
-	if d.Page != nil {
-		awscdk.NewCfnOutput(a.Stack, jsii.String(names.PageOutput), &awscdk.CfnOutputProps{Value: a.page(s, d)})
-	}
+	awscdk.NewCfnOutput(a.Stack, jsii.String(names.APIOutput), &awscdk.CfnOutputProps{Value: a.HTTP.ApiEndpoint()})
 	return a
 }
 
@@ -56,18 +53,6 @@ func behindRoute(function string) bool {
 		}
 	}
 	return false
-}
-
-// page is what the web page is told, as JSON.
-func (a *API) page(s Settings, d *Data) *string {
-	p := names.NewPage(s.AppURL, "${Api}", "https://${Bucket}.s3.${AWS::Region}.${AWS::URLSuffix}",
-		"https://cognito-idp.${AWS::Region}.amazonaws.com/${Pool}", "${Client}", "https://${SignIn}.auth.${AWS::Region}.amazoncognito.com")
-	b, err := json.Marshal(p)
-	if err != nil {
-		panic("infra: " + err.Error())
-	}
-	return sub(string(b), variables{"Api": a.HTTP.ApiEndpoint(), "Bucket": d.Bucket.BucketName(), "Pool": d.Pool.UserPoolId(),
-		"Client": d.Page.UserPoolClientId(), "SignIn": d.SignIn.DomainName()})
 }
 
 func (a *API) http(s Settings) {

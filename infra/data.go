@@ -23,7 +23,7 @@ type Data struct {
 	Pool     awscognito.UserPool
 	Client   awscognito.UserPoolClient // of apps and of the runbook's commands
 	Page     awscognito.UserPoolClient // of the web page at appUrl; nil without one
-	SignIn   awscognito.UserPoolDomain // where people sign in on that page
+	SignIn   awscognito.UserPoolDomain // where people sign in on that page; nil too
 	Alarms   awssns.Topic              // every alarm; its subscriptions were confirmed by people
 	Push     awssns.Topic              // the app's push events
 	Callback awssecretsmanager.Secret  // HMAC keys of callbacks: {"current","previous"}

@@ -25,7 +25,7 @@ func TestRunbookNamesWhatIsThere(t *testing.T) {
 			t.Errorf("%q: there is no such stack", m[0])
 		}
 	}
-	for stack, outputs := range map[string][]string{"API": {"ApiUrl", names.PageOutput}, "Data": {"UserPool", "AppClient", "AlarmTopic", "CallbackKeysSecret"}} {
+	for stack, outputs := range map[string][]string{"API": {names.APIOutput}, "Data": {names.PageOutput, "UserPool", "AppClient", "AlarmTopic", "CallbackKeysSecret"}} {
 		for _, o := range outputs {
 			if _, ok := all[stack].Outputs[o]; !ok {
 				t.Errorf("stack %s has no output %s", stack, o)

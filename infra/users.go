@@ -1,6 +1,8 @@
 package infra
 
 import (
+	"encoding/json"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/jsii-runtime-go"
@@ -76,4 +78,18 @@ func (d *Data) page(s Settings) {
 	awscognito.NewCfnManagedLoginBranding(d.Stack, jsii.String("SignInStyle"), &awscognito.CfnManagedLoginBrandingProps{ // without one there is no page
 		UserPoolId: d.Pool.UserPoolId(), ClientId: d.Page.UserPoolClientId(), UseCognitoProvidedValues: jsii.Bool(true),
 	})
+	d.output(names.PageOutput, d.told(s.AppURL))
+}
+
+// told is what the web page is told, as JSON, but for the API's address: the stack
+// of the API is above this one, and prints it.
+func (d *Data) told(app string) *string {
+	p := names.NewPage(app, "", "https://${Bucket}.s3.${AWS::Region}.${AWS::URLSuffix}",
+		"https://cognito-idp.${AWS::Region}.amazonaws.com/${Pool}", "${Client}", "https://${SignIn}.auth.${AWS::Region}.amazoncognito.com")
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic("infra: " + err.Error())
+	}
+	return sub(string(b), variables{"Bucket": d.Bucket.BucketName(), "Pool": d.Pool.UserPoolId(),
+		"Client": d.Page.UserPoolClientId(), "SignIn": d.SignIn.DomainName()})
 }

@@ -78,12 +78,17 @@ func checkSignIn(t reporter) {
 	}
 }
 
-// What the deploy prints for the page is a Page that the page takes.
+// What the deploy prints for the page is, with the API's address, a Page that the
+// page takes.
 func TestPageOutput(t *testing.T) {
 	var page names.Page
-	if err := json.Unmarshal([]byte(filled(t, at(synth(t)["API"].Outputs[names.PageOutput], "Value"))), &page); err != nil {
+	if err := json.Unmarshal([]byte(filled(t, at(synth(t)["Data"].Outputs[names.PageOutput], "Value"))), &page); err != nil {
 		t.Fatal(err)
 	}
+	if leads := fmt.Sprint(synth(t)["API"].Outputs[names.APIOutput]); page.API != "" || !strings.Contains(leads, "ApiEndpoint") {
+		t.Errorf("the page's API is %q, and the API's output %s", page.API, leads)
+	}
+	page.API = "https://api.test"
 	want := names.NewPage("https://app.example.com/", "https://api.test", "https://bucket.test.s3.us-east-1.amazonaws.com",
 		"https://cognito-idp.us-east-1.amazonaws.com/us-east-1_pool", "client", "https://fbl-1.auth.us-east-1.amazoncognito.com")
 	if err := page.Check(); err != nil || page != want {
@@ -99,7 +104,7 @@ func filled(t *testing.T, v any) string {
 	known := map[string]string{"${AWS::Region}": "us-east-1", "${AWS::URLSuffix}": "amazonaws.com"}
 	for name, value := range values {
 		leads := fmt.Sprint(value)
-		for part, is := range map[string]string{"ApiEndpoint": "https://api.test", "RefMedia": "bucket.test", "RefUsersPage": "client", "RefUsersSignIn": "fbl-1", "RefUsers0": "us-east-1_pool"} {
+		for part, is := range map[string]string{"Media": "bucket.test", "UsersPage": "client", "UsersSignIn": "fbl-1", "Users0": "us-east-1_pool"} {
 			if strings.Contains(leads, part) {
 				known["${"+name+"}"] = is
 			}
@@ -146,7 +151,7 @@ func TestNoPageWithoutItsAddress(t *testing.T) {
 		}
 	}
 	audience, _ := at(api.one(t, "AWS::ApiGatewayV2::Authorizer").Properties, "JwtConfiguration", "Audience").([]any)
-	if _, ok := api.Outputs[names.PageOutput]; ok || len(audience) != 1 {
+	if _, ok := data.Outputs[names.PageOutput]; ok || len(audience) != 1 {
 		t.Errorf("output %v; audience %v", ok, audience)
 	}
 }

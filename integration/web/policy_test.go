@@ -3,12 +3,15 @@ package web_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fastbowlinglab/integration/web"
 	"fastbowlinglab/shared/names"
@@ -102,5 +105,35 @@ func TestWrite(t *testing.T) {
 				t.Errorf("%s holds %s", f.Name(), own)
 			}
 		}
+	}
+}
+
+// The written page works as it does in a deployment: on a host that knows nothing of
+// it, at another origin than the API, held to the policy that is in it.
+func TestWrittenPage(t *testing.T) {
+	c := start(t)
+	c.polls = ended
+	dir := t.TempDir()
+	host := httptest.NewServer(http.StripPrefix("/lab", http.FileServer(http.Dir(dir))))
+	t.Cleanup(host.Close)
+	page := names.NewPage(host.URL+"/lab/", c.api.URL, c.bucket.URL, c.page.Issuer, c.page.Client, c.pool.URL)
+	if err := web.Write(dir, page); err != nil {
+		t.Fatal(err)
+	}
+	c.move(page)
+	b := open(t)
+	b.goTo(names.AppLink(page.App, "an-1"))
+	b.signIn("athlete-1")
+	b.until("the report", "location.pathname === '/lab/' && document.readyState === 'complete' && "+report, time.Minute)
+	b.until("the pictures", "document.querySelectorAll('#pictures img').length === 2 && [...document.images].every(i => i.complete && i.naturalWidth > 0)", time.Minute)
+	if at := b.eval("location.href"); at != names.AppLink(page.App, "an-1") {
+		t.Errorf("it came back to %v", at)
+	}
+	for _, e := range b.errors {
+		t.Errorf("the console says %s", e)
+	}
+	got := b.eval(fmt.Sprintf("fetch(%q, { method: 'POST', mode: 'no-cors' }).then(() => true, () => false)", c.pool.URL+"/oauth2/userInfo"))
+	if got != false {
+		t.Error("the written page is not held to its policy")
 	}
 }

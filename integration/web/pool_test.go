@@ -8,13 +8,16 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+
+	"fastbowlinglab/integration/local/signin"
+	"fastbowlinglab/shared/names"
 )
 
 // watch notes what is asked of the user pool, and lets a test answer in its place.
-func (c *cloud) watch(pool http.Handler) http.Handler {
+func (c *cloud) watch() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
-		tamper := c.tamper
+		pool, tamper := c.signIn, c.tamper
 		c.mu.Unlock()
 		if tamper != nil && tamper(w, r) {
 			return
@@ -84,4 +87,23 @@ func (c *cloud) set(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change()
+}
+
+// move has the user pool know the page at another address.
+func (c *cloud) move(page names.Page) {
+	c.set(func() { c.page, c.signIn = page, signin.New(page, c.issuer, "athlete-1", nil) })
+}
+
+// cors is the API for pages of any origin, with the rule that a deployment has.
+func (c *cloud) cors(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", strings.Join(names.CORSExpose, ","))
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Headers", strings.Join(names.CORSHeaders, ","))
+		h.Set("Access-Control-Allow-Methods", strings.Join(names.CORSMethods, ","))
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	c.serve(w, r)
 }

@@ -101,7 +101,9 @@ func TestUserPoolAway(t *testing.T) {
 				return false
 			}
 			if away == 0 {
-				http.Error(w, "busy", http.StatusServiceUnavailable)
+				w.Header().Set("Access-Control-Allow-Origin", "*")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				fmt.Fprint(w, `{"error":"busy"}`)
 			} else if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 				conn.Close()
 			}

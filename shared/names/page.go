@@ -34,8 +34,11 @@ const (
 	PathLogout    = "/logout"
 )
 
-// PageOutput is the name of the CDK app's output that holds a Page as JSON.
-const PageOutput = "Page"
+// Outputs of the CDK app: a Page as JSON without the API's address, and that.
+const (
+	PageOutput = "Page"
+	APIOutput  = "ApiUrl"
+)
 
 // Page is what the web page is told of the deployment that it belongs to, as its
 // config.json: the page itself holds no name or address. The CDK app prints it,

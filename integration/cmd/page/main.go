@@ -42,7 +42,7 @@ func write(out io.Writer, outputs, dir string) error {
 	return nil
 }
 
-// read finds the page among the outputs of all stacks.
+// read puts the page together from the outputs of all stacks.
 func read(path string) (names.Page, error) {
 	var page names.Page
 	b, err := os.ReadFile(path)
@@ -56,18 +56,19 @@ func read(path string) (names.Page, error) {
 	if err := json.Unmarshal(b, &stacks); err != nil {
 		return page, fmt.Errorf("%s is not what cdk deploy --outputs-file writes: %w", path, err)
 	}
+	found := map[string]string{}
 	for _, outputs := range stacks {
-		text, ok := outputs[names.PageOutput]
-		if !ok {
-			continue
-		}
-		if err := json.Unmarshal([]byte(text), &page); err != nil {
-			return page, fmt.Errorf("%s: output %s: %w", path, names.PageOutput, err)
-		}
-		if err := page.Check(); err != nil {
-			return page, fmt.Errorf("%s: output %s: %w", path, names.PageOutput, err)
-		}
-		return page, nil
+		maps.Copy(found, outputs)
 	}
-	return page, fmt.Errorf("%s has no output %s: set appUrl in cdk.json and deploy again", path, names.PageOutput)
+	if found[names.PageOutput] == "" {
+		return page, fmt.Errorf("%s has no output %s: set appUrl in cdk.json and deploy again", path, names.PageOutput)
+	}
+	err = json.Unmarshal([]byte(found[names.PageOutput]), &page)
+	if page.API = found[names.APIOutput]; err == nil {
+		err = page.Check()
+	}
+	if err != nil {
+		return page, fmt.Errorf("%s: outputs %s and %s: %w", path, names.PageOutput, names.APIOutput, err)
+	}
+	return page, nil
 }

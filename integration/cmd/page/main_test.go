@@ -13,19 +13,22 @@ import (
 
 func TestWrite(t *testing.T) {
 	page := names.NewPage("https://app.example.com/", "https://api.example.com", "https://media.example.com", "https://issuer.example.com/pool", "client-1", "https://lab.auth.example.com")
-	text, _ := json.Marshal(page)
-	bad := page
-	bad.Token = "https://x.example; script-src *"
-	hostile, _ := json.Marshal(bad)
+	told := page
+	told.API = ""
+	text, _ := json.Marshal(told)
+	told.Token = "https://x.example; script-src *"
+	hostile, _ := json.Marshal(told)
+	type m = map[string]string
 	for what, tc := range map[string]struct {
 		outputs any
 		says    string // "" when it is written
 	}{
-		"a deploy's":       {map[string]any{"FastBowlingLab-Data": map[string]string{"UserPool": "p"}, "FastBowlingLab-API": map[string]string{"ApiUrl": "a", "Page": string(text)}}, ""},
-		"without appUrl":   {map[string]any{"FastBowlingLab-API": map[string]string{"ApiUrl": "a"}}, "set appUrl"},
-		"no page":          {map[string]any{"FastBowlingLab-API": map[string]string{"Page": "x"}}, "output Page"},
-		"half a page":      {map[string]any{"FastBowlingLab-API": map[string]string{"Page": `{"app":"https://app.example.com/"}`}}, "page's api"},
-		"a page of others": {map[string]any{"FastBowlingLab-API": map[string]string{"Page": string(hostile)}}, "page's token"},
+		"a deploy's":       {map[string]m{"FastBowlingLab-Data": {"UserPool": "p", "Page": string(text)}, "FastBowlingLab-API": {"ApiUrl": page.API}}, ""},
+		"without appUrl":   {map[string]m{"FastBowlingLab-API": {"ApiUrl": page.API}}, "set appUrl"},
+		"of one stack":     {map[string]m{"FastBowlingLab-Data": {"Page": string(text)}}, "page's api"},
+		"no page":          {map[string]m{"FastBowlingLab-Data": {"Page": "x"}, "FastBowlingLab-API": {"ApiUrl": page.API}}, "output"},
+		"half a page":      {map[string]m{"FastBowlingLab-Data": {"Page": `{"app":"https://app.example.com/"}`}, "FastBowlingLab-API": {"ApiUrl": page.API}}, "page's storage"},
+		"a page of others": {map[string]m{"FastBowlingLab-Data": {"Page": string(hostile)}, "FastBowlingLab-API": {"ApiUrl": page.API}}, "page's token"},
 		"another file":     {[]int{1}, "is not what cdk"},
 	} {
 		dir := t.TempDir()

@@ -197,7 +197,7 @@ async function report(path) {
   show('report', true);
 }
 
-$('enter').addEventListener('click', () => { trouble(); signIn.begin(asked).catch(failed); });
+$('enter').addEventListener('click', () => { trouble(); $('enter').disabled = true; signIn.begin(asked).catch((e) => signedOut(e.message)); });
 $('leave').addEventListener('click', () => { $('leave').disabled = true; signIn.leave(); });
 $('submit').addEventListener('submit', send);
 $('under').addEventListener('change', () => {
