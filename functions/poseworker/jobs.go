@@ -57,15 +57,19 @@ func (w *Worker) postJob(rw http.ResponseWriter, r *http.Request) {
 		w.say(rw, http.StatusTooManyRequests, names.PoseJobOut{State: jobFull}, fullFor)
 		return
 	}
+	begun := false
+	defer func() {
+		if !begun {
+			w.slots.Release()
+			w.jobs.Go(func() { w.protect(false) }) // a job that ended meanwhile saw this slot taken
+		}
+	}()
 	job, code, out, after := w.claimPosted(r.Context(), in.AnalysisID)
-	begun := code == http.StatusAccepted && w.begin(func() { w.runJob(job, nil) })
-	if code == http.StatusAccepted && !begun { // it began to leave meanwhile
-		code, out, after = http.StatusServiceUnavailable, names.PoseJobOut{State: jobStopping}, 1
-		w.giveUpClaim(job)
-	}
-	if !begun {
-		w.slots.Release()
-		w.jobs.Go(func() { w.protect(false) }) // a job that ended meanwhile saw this slot taken
+	if code == http.StatusAccepted {
+		if begun = w.begin(func() { w.runJob(job, nil) }); !begun { // it began to leave meanwhile
+			code, out, after = http.StatusServiceUnavailable, names.PoseJobOut{State: jobStopping}, 1
+			w.giveUpClaim(job)
+		}
 	}
 	w.say(rw, code, out, after)
 }
