@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 
 	"fastbowlinglab/integration/local/signin"
@@ -22,7 +23,7 @@ func (c *cloud) watch() http.Handler {
 		if tamper != nil && tamper(w, r) {
 			return
 		}
-		if r.URL.Path != "/oauth2/token" {
+		if r.URL.Path != names.PathToken && r.URL.Path != names.PathRevoke {
 			pool.ServeHTTP(w, r)
 			return
 		}
@@ -37,7 +38,11 @@ func (c *cloud) watch() http.Handler {
 		}
 		_ = json.Unmarshal(answer.Body.Bytes(), &got)
 		c.mu.Lock()
-		c.grants = append(c.grants, q.Get("grant_type"))
+		if r.URL.Path == names.PathRevoke {
+			c.revoked = append(c.revoked, q.Get("token"))
+		} else {
+			c.grants = append(c.grants, q.Get("grant_type"))
+		}
 		if got.Refresh != "" {
 			c.refresh = got.Refresh
 		}
@@ -65,6 +70,14 @@ func (c *cloud) asked() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.grants, " ")
+}
+
+// ended tells whether a refresh token was revoked by its own name, and is.
+func (c *cloud) ended(refresh string) bool {
+	c.mu.Lock()
+	named := slices.Contains(c.revoked, refresh)
+	c.mu.Unlock()
+	return named && !c.good(refresh)
 }
 
 // good tells whether the pool still takes a refresh token.

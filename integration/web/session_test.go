@@ -211,7 +211,7 @@ func TestTwoTabs(t *testing.T) {
 			t.Errorf("%s may still call: %v", what, got)
 		}
 	}
-	until(t, "both refresh tokens have ended", func() bool { return !c.good(tokenOfOne) && !c.good(tokenOfTwo) })
+	until(t, "both refresh tokens have ended", func() bool { return c.ended(tokenOfOne) && c.ended(tokenOfTwo) })
 	two.begin() // asks who it is: the cookie has gone
 	one.eval("history.back()")
 	one.until("the way in", "document.readyState === 'complete' && "+signedOut, time.Minute)
@@ -249,5 +249,5 @@ func TestSignOutDuringARenewal(t *testing.T) {
 	if got := b.eval("sessionStorage.length + window.ended"); got != "0You have signed out." {
 		t.Errorf("after signing out: %v", got)
 	}
-	until(t, "the late refresh token has ended", func() bool { return !c.good(late) })
+	until(t, "the late refresh token has ended", func() bool { return c.ended(late) })
 }

@@ -50,6 +50,7 @@ type cloud struct {
 	takes   int                                                      // calls that a token is good for; 0: all
 	calls   map[string]int                                           // by token
 	grants  []string                                                 // grant_type of each request for tokens
+	revoked []string                                                 // refresh tokens
 	refresh string                                                   // the last refresh token that was given
 	tamper  func(w http.ResponseWriter, r *http.Request) (done bool) // at the user pool
 }
