@@ -91,7 +91,7 @@ func TestStorageThatComesBackCostsNoDeath(t *testing.T) {
 			w := posetest.New(t, 1)
 			w.Dispatch(w.Run)
 			var tries atomic.Int32
-			s := &sight{chunks: 3}
+			s := &sight{chunks: 3, frames: names.MaxFrames * 2 / 3} // twice as many would be too many
 			if c.fails == nil {
 				s.before = at(1, func(context.Context) error {
 					if tries.Add(1) < names.PoseTries {
@@ -113,6 +113,9 @@ func TestStorageThatComesBackCostsNoDeath(t *testing.T) {
 			job := waitState(t, w, posejob.Done)
 			if _, total := s.most(); job.Fence != 1 || job.Deaths != 0 || total > 3+2*c.again {
 				t.Errorf("computed %v; job %+v", s.computed, job)
+			}
+			if r := result(t, w, job); r.Clips[0].Refused != "" {
+				t.Errorf("a clip that was read again is refused: %s", r.Clips[0].Refused)
 			}
 			if tries.Load() < 3 {
 				t.Errorf("%d tries: storage was never away", tries.Load())

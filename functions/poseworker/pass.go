@@ -93,14 +93,15 @@ func (p *pass) measure(ctx context.Context, i int, src string) (motion.Clip, err
 		return p.refused(i, err)
 	}
 	p.move(i, 1, "", "measuring")
-	p.all.Add(info, len(track.Frames))
 	clip := p.d.Vision.Analyse(i, track, info)
 	clip.Index = i
 	if clip.Refused != "" {
 		p.log.Info("clip refused", "clip", i, "reason", string(clip.Refused))
-		return clip, nil
+	} else if clip, err = p.stills(ctx, clip, src, info); err != nil {
+		return clip, err
 	}
-	return p.stills(ctx, clip, src, info)
+	p.all.Add(info, len(track.Frames)) // now, and not before what may be tried again
+	return clip, nil
 }
 
 // refused turns a refusal into a clip of the result; other errors stay errors.
