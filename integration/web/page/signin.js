@@ -77,7 +77,7 @@ const signIn = (() => {
       data = await got.json();
     } catch { throw new Unreachable('The sign-in service cannot be reached. Please try again in a minute.'); }
     if (got.status >= 500 || got.status === 429) throw new Unreachable('The sign-in service has trouble. Please try again in a minute.');
-    if (!got.ok || !data.access_token) throw new SignedOut(nonce ? 'This sign-in took too long, or was used already. Please sign in again.' : ended);
+    if (!got.ok || !data?.access_token) throw new SignedOut(nonce ? 'This sign-in took too long, or was used already. Please sign in again.' : ended);
     if (begun !== era) { revoke(data.refresh_token); throw new SignedOut('You have signed out.'); } // while the answer was on its way
     if (nonce && !ours(data.id_token, nonce)) throw new SignedOut('Signing in gave an answer that is not for this page. Please sign in again.');
     // Only how long it is good counts, not the time on anybody's clock.
@@ -116,10 +116,12 @@ const signIn = (() => {
   function forget() { era++; access = ''; until = 0; drop(kept); }
 
   // revoke makes a refresh token worthless, whoever holds it. Nothing is read of the
-  // answer, so that it works without the other side's leave.
+  // answer, so that it works without the other side's leave; nobody waits long for it.
   function revoke(refresh) {
-    return refresh && fetch(config.revoke, { method: 'POST', mode: 'no-cors', credentials: 'omit', keepalive: true, referrerPolicy: 'no-referrer',
-      body: new URLSearchParams({ client_id: config.client, token: refresh }), signal: AbortSignal.timeout(3000) }).catch(() => {});
+    if (!refresh) return null;
+    const sent = fetch(config.revoke, { method: 'POST', mode: 'no-cors', credentials: 'omit', keepalive: true, referrerPolicy: 'no-referrer',
+      body: new URLSearchParams({ client_id: config.client, token: refresh }) }).catch(() => {});
+    return Promise.race([sent, new Promise((done) => setTimeout(done, 3000))]);
   }
 
   // end forgets and revokes.
