@@ -7,7 +7,6 @@ package callback
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -58,9 +57,11 @@ var (
 	failed     = verdict{http.StatusServiceUnavailable, "try again"}
 )
 
-func (d Deps) serve(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+func (d Deps) serve(ctx context.Context, event json.RawMessage) (events.APIGatewayV2HTTPResponse, error) {
+	var ev events.APIGatewayV2HTTPRequest
+	_ = json.Unmarshal(event, &ev) // only its id, for the log
 	log := slog.With("function", names.FnCallback, "request_id", ev.RequestContext.RequestID)
-	v, err := d.take(ctx, log, ev)
+	v, err := d.take(ctx, log, event)
 	if err != nil {
 		log.WarnContext(ctx, "callback not taken", "status", v.status, "detail", err.Error())
 	}
@@ -72,22 +73,19 @@ func (d Deps) serve(ctx context.Context, ev events.APIGatewayV2HTTPRequest) (eve
 }
 
 // take authenticates a message, and lets its result count once.
-func (d Deps) take(ctx context.Context, log *slog.Logger, ev events.APIGatewayV2HTTPRequest) (verdict, error) {
-	raw := []byte(ev.Body)
-	if ev.IsBase64Encoded {
-		var err error
-		if raw, err = base64.StdEncoding.DecodeString(ev.Body); err != nil {
-			return unreadable, err
-		}
+func (d Deps) take(ctx context.Context, log *slog.Logger, event []byte) (verdict, error) {
+	req, err := callback.Parse(event)
+	if err != nil {
+		return unreadable, err
 	}
-	if len(raw) > names.MaxBodyBytes {
+	if len(req.Body) > names.MaxBodyBytes {
 		return tooLarge, nil
 	}
 	keys, err := d.Keys.Keys(ctx)
 	if err != nil {
 		return failed, err
 	}
-	msg, err := callback.Verify(callback.FromMap(ev.Headers, raw), keys, d.now())
+	msg, err := callback.Verify(req, keys, d.now())
 	if err != nil {
 		return refused, err
 	}

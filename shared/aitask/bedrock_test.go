@@ -255,11 +255,11 @@ func TestALeakIsNotAnAnswer(t *testing.T) {
 			Precheck: `{"verdict":"pass","confidence":1,"reason":` + string(leak) + `}`,
 			Coaching: `{"summary":"S.","safety":` + string(leak) + `,"drills":[` + strings.TrimSuffix(strings.Repeat(`{"title":"T","purpose":"P","steps":["s"],"dose":"d"},`, 3), ",") + `]}`,
 		}[task]
-		if err := Check(text, spec, Input{}); !errors.Is(err, Leaked) {
+		if _, err := read(text, spec, Input{}); !errors.Is(err, Leaked) {
 			t.Errorf("%s: %v, want leaked", task, err)
 		}
 		// What a coach says anyway is no leak.
-		if err := Check(strings.Replace(text, string(leak), `"Stop when the back, side, knee or shoulder hurts."`, 1), spec, Input{}); err != nil {
+		if _, err := read(strings.Replace(text, string(leak), `"Stop when the back, side, knee or shoulder hurts."`, 1), spec, Input{}); err != nil {
 			t.Errorf("%s: %v", task, err)
 		}
 	}

@@ -68,9 +68,6 @@ type CoachingText struct {
 	Safety  string  `json:"safety"`
 }
 
-// Overview is the summary with the safety line, which no report may leave out.
-func (c CoachingText) Overview() string { return c.Summary + " " + c.Safety }
-
 // output is a typed answer that can clean and check itself.
 type output interface{ check() error }
 

@@ -1,16 +1,15 @@
 package aitask
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/motion/tracktest"
 	"fastbowlinglab/shared/reason"
 )
 
@@ -19,20 +18,7 @@ func measured(t testing.TB, clips ...string) motion.Result {
 	t.Helper()
 	r := motion.Result{Version: motion.ResultVersion, Engine: "test", Model: "full"}
 	for i, name := range clips {
-		f, err := os.Open(filepath.Join("..", "motion", "testdata", name+".json.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		track, err := motion.ReadTrack(z)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Clips = append(r.Clips, motion.Analyse(i, track))
+		r.Clips = append(r.Clips, motion.Analyse(i, tracktest.Read(t, filepath.Join("..", "motion", "testdata", name+".json.gz"))))
 	}
 	return r
 }
@@ -108,8 +94,8 @@ func TestRulesCoachWhatWasFound(t *testing.T) {
 	if _, again := write(t, Coaching, Input{Findings: f}); again != text {
 		t.Error("the same findings gave other bytes")
 	}
-	if !strings.Contains(got.Overview(), "under 19") {
-		t.Errorf("no safety line for young athletes: %s", got.Overview())
+	if !strings.Contains(got.Safety, "under 19") {
+		t.Errorf("no safety line for young athletes: %s", got)
 	}
 	named := 0
 	for _, d := range got.Drills {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fastbowlinglab/shared/motion/tracktest"
 )
 
 // reading is what the model reads of an elbow at release, before its known offset is
@@ -25,7 +27,7 @@ func elbowReadings(t *testing.T) (near, far []reading) {
 		if tr.Label != "bowling" || tr.Varied == "arm cut off" {
 			continue
 		}
-		b, d := mustClean(t, readTestTrack(t, f)).clearest()
+		b, d := mustClean(t, tracktest.Read(t, f)).clearest()
 		s, m := b.study(d), marks(d.arm)
 		e, ok := s.b.angleOf(m.shoulder, m.elbow, m.wrist).at(d.release, s.b.window(0.036), 2)
 		if !ok {

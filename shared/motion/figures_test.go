@@ -1,7 +1,6 @@
 package motion
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"fastbowlinglab/shared/pose"
+	"fastbowlinglab/shared/motion/tracktest"
 	"fastbowlinglab/shared/reason"
 )
 
@@ -42,24 +41,6 @@ func readTruth(t testing.TB, file string) truth {
 	var tr truth
 	if err := json.Unmarshal(b, &tr); err != nil {
 		t.Fatalf("%s: %v", file, err)
-	}
-	return tr
-}
-
-func readTestTrack(t testing.TB, file string) pose.Track {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := ReadTrack(z)
-	if err != nil {
-		t.Fatal(err)
 	}
 	return tr
 }
@@ -102,7 +83,7 @@ func measureAll(t testing.TB, want func(clip string) bool) []row {
 	for _, f := range files {
 		name, model, _ := strings.Cut(strings.TrimSuffix(filepath.Base(f), ".json.gz"), ".")
 		tr := readTruth(t, "testdata/"+name+".truth.json")
-		c := Analyse(0, readTestTrack(t, f))
+		c := Analyse(0, tracktest.Read(t, f))
 		if tr.Label != "bowling" {
 			if c.Refused != reason.NotBowling {
 				t.Errorf("%s: refused %q, want %q", name, c.Refused, reason.NotBowling)

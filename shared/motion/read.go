@@ -6,42 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"fastbowlinglab/shared/pose"
 )
 
-// Limits of the readers.
+// Limits of a result.
 const (
-	MaxTrackBytes  = 256 << 20
 	MaxResultBytes = 16 << 20
 	MaxResultClips = 64
 )
 
-// ErrTooLarge says that a document exceeds its reader's limit.
+// ErrTooLarge says that a result exceeds a limit.
 var ErrTooLarge = errors.New("document too large")
-
-// ReadTrack reads a track's JSON. NaN, Infinity and numbers too large for a
-// float64 are not JSON and are refused, as is anything after the document, a
-// frame with another number of landmarks, or a picture without a size. Times
-// may be in any order: Analyse repairs them.
-func ReadTrack(r io.Reader) (pose.Track, error) {
-	var t pose.Track
-	if err := readJSON(r, MaxTrackBytes, &t); err != nil {
-		return pose.Track{}, fmt.Errorf("read a track: %w", err)
-	}
-	if t.Width <= 0 || t.Height <= 0 {
-		return pose.Track{}, fmt.Errorf("read a track: picture of %d by %d pixels", t.Width, t.Height)
-	}
-	if len(t.Frames) > maxFrames {
-		return pose.Track{}, fmt.Errorf("read a track: %d frames: %w", len(t.Frames), ErrTooLarge)
-	}
-	for i, f := range t.Frames {
-		if n := len(f.Points); n != 0 && n != pose.Landmarks {
-			return pose.Track{}, fmt.Errorf("read a track: frame %d has %d landmarks, want %d", i, n, pose.Landmarks)
-		}
-	}
-	return t, nil
-}
 
 // ReadResult reads a Result's JSON from a pose pass, refusing other versions,
 // values outside their range and anything that JSON does not allow.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"fastbowlinglab/shared/motion/tracktest"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/reason"
 )
@@ -232,31 +233,13 @@ func TestDeterministic(t *testing.T) {
 		t.Fatalf("no tracks: %v", err)
 	}
 	for _, f := range files {
-		tr := readTestTrack(t, f)
+		tr := tracktest.Read(t, f)
 		a, b := Analyse(0, tr), Analyse(0, tr)
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: two runs differ", f)
 		}
 		if a.Refused == "" {
 			finiteOnly(t, a)
-		}
-	}
-}
-
-func TestReadTrackRefuses(t *testing.T) {
-	for name, s := range map[string]string{
-		"NaN":           `{"width":10,"height":10,"frames":[{"i":0,"t":NaN}]}`,
-		"Infinity":      `{"width":10,"height":10,"frames":[{"i":0,"t":Infinity}]}`,
-		"TooBigANumber": `{"width":10,"height":10,"frames":[{"i":0,"t":1e999}]}`,
-		"WrongType":     `{"width":"10","height":10,"frames":[]}`,
-		"FewPoints":     `{"width":10,"height":10,"frames":[{"i":0,"t":0,"points":[{"x":1,"y":1,"v":1}]}]}`,
-		"NoSize":        `{"frames":[]}`,
-		"Cut":           `{"width":10,"height":10,"frames":[{"i":0`,
-		"Trailing":      `{"width":10,"height":10,"frames":[]} {}`,
-		"Empty":         ``,
-	} {
-		if _, err := ReadTrack(strings.NewReader(s)); err == nil {
-			t.Errorf("%s: accepted", name)
 		}
 	}
 }
@@ -335,16 +318,6 @@ func FuzzAnalyse(f *testing.F) {
 		c := Analyse(0, tr)
 		if c.Refused == "" {
 			finiteOnly(t, c)
-		}
-	})
-}
-
-func FuzzReadTrack(f *testing.F) {
-	f.Add(`{"width":10,"height":10,"frames":[{"i":0,"t":0,"score":1}]}`)
-	f.Fuzz(func(t *testing.T, s string) {
-		tr, err := ReadTrack(strings.NewReader(s))
-		if err == nil {
-			Analyse(0, tr)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"fastbowlinglab/shared/motion/tracktest"
 	"fastbowlinglab/shared/pose"
 )
 
@@ -305,7 +306,7 @@ func TestSeveralDeliveries(t *testing.T) {
 
 // TestAnArmCutOffByTheEdge: the model squeezes it into the picture, and is sure.
 func TestAnArmCutOffByTheEdge(t *testing.T) {
-	c := Analyse(0, readTestTrack(t, "testdata/s108.full.json.gz"))
+	c := Analyse(0, tracktest.Read(t, "testdata/s108.full.json.gz"))
 	if c.Refused != "" || c.Arm != Right {
 		t.Fatalf("refused %q, arm %q", c.Refused, c.Arm)
 	}
@@ -325,7 +326,7 @@ func TestAnArmCutOffByTheEdge(t *testing.T) {
 // TestAFarElbowIsNotMeasured: the model reads it as nearly straight, whatever it is.
 func TestAFarElbowIsNotMeasured(t *testing.T) {
 	for clip, far := range map[string]bool{"s101": true, "s111": true, "s1": false, "s2": false} {
-		c := Analyse(0, readTestTrack(t, "testdata/"+clip+".full.json.gz"))
+		c := Analyse(0, tracktest.Read(t, "testdata/"+clip+".full.json.gz"))
 		for _, name := range []string{ElbowAngle, ElbowExtension} {
 			if m := measure(t, c, name, Release); (m.NotMeasured == farElbow) != far || far && m.Value != 0 {
 				t.Errorf("%s: %+v, on the far side: %v", clip, m, far)

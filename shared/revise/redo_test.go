@@ -2,12 +2,10 @@ package revise_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -22,6 +20,7 @@ import (
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/motion"
+	"fastbowlinglab/shared/motion/tracktest"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/object/objecttest"
 	"fastbowlinglab/shared/outbox"
@@ -146,19 +145,7 @@ func (w *world) notices() (n int) {
 // measures.
 func (w *world) keypoints() motion.Clip {
 	w.t.Helper()
-	f, err := os.Open(filepath.Join("..", "motion", "testdata", "bowler.full.json.gz"))
-	if err != nil {
-		w.t.Skip(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	track, err := motion.ReadTrack(z)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	track := tracktest.Read(w.t, filepath.Join("..", "motion", "testdata", "bowler.full.json.gz"))
 	w.job.Checkpoints = map[string]posejob.Checkpoint{}
 	most := len(track.Frames) * 9 / 10 // the delivery is over
 	for i, frames := range [][]pose.Frame{track.Frames[:most], track.Frames[most:]} {

