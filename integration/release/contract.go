@@ -21,6 +21,16 @@ type Contract struct {
 	Access     map[string][]string         // by program, and by state machine: "action on resource"
 	Flags      map[string]string           // as they shipped
 	Execution  string                      // name of the recorded execution
+	HTTP       HTTPRoad
+}
+
+// HTTPRoad is what an analysis on the HTTP road leaves in the middle: Rows, Inputs
+// and Execution are those of one on the queue road.
+type HTTPRoad struct {
+	Execution string
+	Running   map[string][]map[string]any // rows when the worker tells its result
+	Callback  json.RawMessage             // what it tells
+	Ending    map[string][]map[string]any // rows when the analysis is about to be delivered
 }
 
 // Load reads the contract of a release.

@@ -21,6 +21,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/flags"
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/posejob"
 	"fastbowlinglab/statemachine"
 )
 
@@ -54,6 +55,7 @@ func TestRecord(t *testing.T) {
 	if err := cloud.Close(); err != nil {
 		t.Fatal(err)
 	}
+	c.HTTP = overHTTP(t)
 	c.take(t, start(t, func(cfg *local.Config) { cfg.Fonts = t.TempDir() }), "bowler.mp4") // no report without fonts
 	source, err := statemachine.Source(statemachine.Analysis)
 	if err != nil {
@@ -68,6 +70,44 @@ func TestRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// overHTTP records what an analysis on the HTTP road leaves in the middle.
+func overHTTP(t *testing.T) (road HTTPRoad) {
+	t.Helper()
+	var running, ending sync.Once
+	var db *dynamodb.Client
+	cloud := start(t, func(cfg *local.Config) {
+		cfg.Intercept = func(q *endpoint.Request) endpoint.Fault {
+			switch q.Caller {
+			case names.FnCallback:
+				running.Do(func() { road.Running = rows(t, db) })
+			case names.FnDeliver:
+				ending.Do(func() { road.Ending = rows(t, db) })
+			}
+			return endpoint.Fault{}
+		}
+	})
+	db = dynamodb.NewFromConfig(cloud.AWS())
+	if err := cloud.SetParameter(t.Context(), names.Parameters+"/flags/"+flags.PoseRoad, flags.RoadHTTP); err != nil {
+		t.Fatal(err)
+	}
+	sum := mainJob(t, cloud, "bowler.mp4", "over HTTP")
+	road.Execution = analysis.ExecutionName(sum.AnalysisID, 1)
+	jobs := posejob.Store{DB: db, Table: names.PoseJobs.Name, Analyses: names.Analyses.Name}
+	job, err := jobs.Get(t.Context(), sum.AnalysisID)
+	if err != nil || job.Result == nil {
+		t.Fatalf("the job of %s: %+v, %v", sum.AnalysisID, job, err)
+	}
+	// The message is made of the result as a worker makes it.
+	run := names.Run{AnalysisID: sum.AnalysisID, Attempt: 1}
+	if road.Callback, err = json.Marshal(names.PoseCallback{Run: run, Fence: job.Fence, Result: *job.Result}); err != nil {
+		t.Fatal(err)
+	}
+	if err := cloud.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return road
 }
 
 // take runs an analysis and records what its states sent.

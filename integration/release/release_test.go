@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
@@ -96,84 +95,104 @@ func TestOldDefinitionOnNewCode(t *testing.T) {
 // TestOldRowsAndInputs: rows that a run of the release before left in the middle,
 // and what its states send, are taken by the functions of today.
 func TestOldRowsAndInputs(t *testing.T) {
+	w := today(t)
+	w.plant(w.old.Rows, w.old.id(), "an-delivered")
+	w.delivers("an-delivered")
+	w.plant(w.old.Rows, w.old.id(), "an-failed")
+	w.fails("an-failed")
+}
+
+// meeting is the code of today, and what the release before left.
+type meeting struct {
+	t         *testing.T
+	old       Contract
+	cloud     *local.Cloud
+	db        *dynamodb.Client
+	functions *lambda.Client
+}
+
+func today(t *testing.T) meeting {
+	t.Helper()
 	old, err := Load(before)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := start(t, func(*local.Config) {})
-	db, functions := dynamodb.NewFromConfig(c.AWS()), lambda.NewFromConfig(c.AWS())
-	put := func(id string) {
-		for table, rows := range old.Rows {
-			for _, row := range rows {
-				b, err := json.Marshal(row)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var copied map[string]any
-				if err := json.Unmarshal(bytes.ReplaceAll(b, []byte(old.id()), []byte(id)), &copied); err != nil {
-					t.Fatal(err)
-				}
-				item, err := decode(copied)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-					t.Fatal(err)
-				}
+	return meeting{t, old, c, dynamodb.NewFromConfig(c.AWS()), lambda.NewFromConfig(c.AWS())}
+}
+
+// plant puts recorded rows of an analysis into the tables, as those of another.
+func (w meeting) plant(rows map[string][]map[string]any, of, id string) {
+	w.t.Helper()
+	for table, all := range rows {
+		for _, row := range all {
+			b, err := json.Marshal(row)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			var copied map[string]any
+			if err := json.Unmarshal(bytes.ReplaceAll(b, []byte(of), []byte(id)), &copied); err != nil {
+				w.t.Fatal(err)
+			}
+			item, err := decode(copied)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if _, err := w.db.PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+				w.t.Fatal(err)
 			}
 		}
 	}
-	call := func(state, id string) (out map[string]any, failed string) {
-		payload := bytes.ReplaceAll(old.Inputs[state], []byte(old.id()), []byte(id))
-		res, err := functions.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String(old.Functions[state]), Payload: payload})
-		if err != nil {
-			t.Fatalf("%s: %v", state, err)
-		}
-		if err := json.Unmarshal(res.Payload, &out); err != nil {
-			t.Fatalf("%s answered %s", state, res.Payload)
-		}
-		if res.FunctionError != nil {
-			failed, _ = out["errorType"].(string)
-		}
-		return out, failed
-	}
-
-	put("an-delivered")
-	if out, failed := call("Begin", "an-delivered"); failed != "" || out["proceed"] != true {
-		t.Errorf("Begin of a run in flight: %v %s", out, failed)
-	}
-	if out, failed := call("Deliver", "an-delivered"); failed != "" || out["status"] != string(analysis.Ready) || out["won"] != true {
-		t.Errorf("Deliver: %v %s", out, failed)
-	}
-	for state := range old.Inputs { // the analysis has its end: whoever comes now concedes, and refuses nothing
-		if out, failed := call(state, "an-delivered"); failed != "" && failed != "Conceded" {
-			t.Errorf("%s refused what the release before sends: %s: %v", state, failed, out)
-		}
-	}
-	put("an-failed")
-	out, failed := settle(t, functions, old, "an-failed")
-	if failed != "" || out["status"] != string(analysis.Failed) || out["won"] != true {
-		t.Errorf("Settle: %v %s", out, failed)
-	}
 }
 
-func settle(t *testing.T, functions *lambda.Client, old Contract, id string) (out map[string]any, failed string) {
-	payload, err := json.Marshal(map[string]any{"analysis_id": id, "attempt": 1, "execution": strings.Replace(old.Execution, old.id(), id, 1),
-		"error": "PoseFailed", "cause": "recorded"})
+// call calls a state's function with what the state sent, for an analysis.
+func (w meeting) call(state, id string) (out map[string]any, failed string) {
+	w.t.Helper()
+	return w.invoke(w.old.Functions[state], bytes.ReplaceAll(w.old.Inputs[state], []byte(w.old.id()), []byte(id)))
+}
+
+func (w meeting) invoke(fn string, payload []byte) (out map[string]any, failed string) {
+	w.t.Helper()
+	res, err := w.functions.Invoke(w.t.Context(), &lambda.InvokeInput{FunctionName: &fn, Payload: payload})
 	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := functions.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String(names.FnSettle), Payload: payload})
-	if err != nil {
-		t.Fatal(err)
+		w.t.Fatalf("%s: %v", fn, err)
 	}
 	if err := json.Unmarshal(res.Payload, &out); err != nil {
-		t.Fatal(err)
+		w.t.Fatalf("%s answered %s", fn, res.Payload)
 	}
 	if res.FunctionError != nil {
 		failed, _ = out["errorType"].(string)
 	}
 	return out, failed
+}
+
+// delivers takes a run in flight to its end.
+func (w meeting) delivers(id string) {
+	w.t.Helper()
+	if out, failed := w.call("Begin", id); failed != "" || out["proceed"] != true {
+		w.t.Errorf("Begin of a run in flight: %v %s", out, failed)
+	}
+	if out, failed := w.call("Deliver", id); failed != "" || out["status"] != string(analysis.Ready) || out["won"] != true {
+		w.t.Errorf("Deliver: %v %s", out, failed)
+	}
+	for state := range w.old.Inputs { // the analysis has its end: whoever comes now concedes, and refuses nothing
+		if out, failed := w.call(state, id); failed != "" && failed != "Conceded" {
+			w.t.Errorf("%s refused what the release before sends: %s: %v", state, failed, out)
+		}
+	}
+}
+
+// fails lets a run in flight end by its catch-all.
+func (w meeting) fails(id string) {
+	w.t.Helper()
+	payload, err := json.Marshal(map[string]any{"analysis_id": id, "attempt": 1, "execution": analysis.ExecutionName(id, 1),
+		"error": "PoseFailed", "cause": "recorded"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if out, failed := w.invoke(names.FnSettle, payload); failed != "" || out["status"] != string(analysis.Failed) || out["won"] != true {
+		w.t.Errorf("Settle: %v %s", out, failed)
+	}
 }
 
 // id is the analysis that was recorded.
@@ -214,8 +233,13 @@ func TestContractIsWhole(t *testing.T) {
 			t.Errorf("what %s sends was not recorded", state)
 		}
 	}
-	if len(old.Rows) < 5 || len(old.Access) < len(names.Functions()) {
-		t.Errorf("%d tables and %d programs were recorded", len(old.Rows), len(old.Access))
+	for of, rows := range map[string]map[string][]map[string]any{"the queue road": old.Rows, "a pass on the HTTP road": old.HTTP.Running, "the HTTP road": old.HTTP.Ending} {
+		if len(rows) < 5 || len(rows[names.PoseJobs.Name]) == 0 {
+			t.Errorf("of %s %d tables were recorded, the jobs' with %d rows", of, len(rows), len(rows[names.PoseJobs.Name]))
+		}
+	}
+	if len(old.HTTP.Callback) == 0 || len(old.Access) < len(names.Functions()) {
+		t.Errorf("%d programs were recorded, and of a worker's result %q", len(old.Access), old.HTTP.Callback)
 	}
 }
 
