@@ -57,11 +57,14 @@ func lifeGuards() []Guard {
 				return handler.New(names.FnReconcile, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
 			}
 		}},
-		{"confirm", "an analysis is queued only when it is reserved", "I1", 130, rewriting(func(r *request) {
-			if w := r.only("UpdateItem", names.Analyses); w != nil && strings.Contains(w.expr(), "queued_at = :now") {
-				r.dropCondition(0)
-			}
-		})},
+		{"confirm", "an analysis is queued only when it is reserved: neither by the read nor by the condition", "I1", 130, func(o *virtual.Options) {
+			rewriting(func(r *request) {
+				if w := r.only("UpdateItem", names.Analyses); w != nil && strings.Contains(w.expr(), "queued_at = :now") {
+					r.dropCondition(0)
+				}
+			})(o)
+			staleReads(o, "reserved", func(actor string) bool { return strings.HasPrefix(actor, "api/client-op/") })
+		}},
 		{"restart", "an attempt is raised only from the one that was seen and not after the end: neither by the read nor by the condition", "I1", 80,
 			stale(rewriting(func(r *request) {
 				if w := r.only("UpdateItem", names.Analyses); w != nil && strings.Contains(w.expr(), "attempt = :next") {

@@ -12,26 +12,27 @@ import (
 func stale(off func(*virtual.Options)) func(*virtual.Options) {
 	return func(o *virtual.Options) {
 		off(o)
-		staleReads(o, endsAnalyses)
+		staleReads(o, "analysing", endsAnalyses)
 	}
 }
 
 // StaleReads lets every state of an execution read an analysis as still open,
 // however it stands.
 func StaleReads(o *virtual.Options) {
-	staleReads(o, func(actor string) bool {
+	staleReads(o, "analysing", func(actor string) bool {
 		return !strings.HasPrefix(actor, "notice/") && !strings.HasPrefix(actor, "test")
 	})
 }
 
-func staleReads(o *virtual.Options, by func(actor string) bool) {
+// staleReads lets some read an ended analysis as one that is still in a state.
+func staleReads(o *virtual.Options, as string, by func(actor string) bool) {
 	o.Reply = func(c virtual.Call, reply []byte) []byte {
 		if c.Op != "GetItem" || c.Table() != "analyses" || !by(c.Actor) {
 			return nil
 		}
 		for _, end := range []string{"ready", "rejected", "failed", "expired"} {
 			if old := `"status":{"S":"` + end + `"}`; bytes.Contains(reply, []byte(old)) {
-				return bytes.Replace(reply, []byte(old), []byte(`"status":{"S":"analysing"}`), 1)
+				return bytes.Replace(reply, []byte(old), []byte(`"status":{"S":"`+as+`"}`), 1)
 			}
 		}
 		return nil
