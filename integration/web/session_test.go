@@ -218,6 +218,8 @@ func TestTwoTabs(t *testing.T) {
 	if got := one.eval("document.getElementById('report').hidden && document.getElementById('submit').hidden"); got != true {
 		t.Error("the way back shows what was there")
 	}
+	one.eval("window.was = true; dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))") // from the browser's memory of pages
+	one.until("a new load", "!window.was && document.readyState === 'complete' && "+signedOut, time.Minute)
 }
 
 // until waits for a condition of the test's own.
