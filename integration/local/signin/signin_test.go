@@ -234,12 +234,21 @@ func TestLeave(t *testing.T) {
 	if a := w.do("GET", w.page.Authorize+"?"+w.request().Encode(), nil); a.to == nil || a.to.Query().Get("code") == "" {
 		t.Fatalf("the browser is not known any more: %+v", a)
 	}
+	pages, err := url.Parse(w.page.Authorize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookies := w.http.Jar.Cookies(pages)
 	a := w.do("GET", w.page.Logout+"?"+url.Values{"client_id": {w.page.Client}, "logout_uri": {w.page.App}}.Encode(), nil)
 	if a.to == nil || a.to.String() != w.page.App {
 		t.Errorf("logout: %+v", a)
 	}
 	if a := w.do("GET", w.page.Authorize+"?"+w.request().Encode(), nil); a.to == nil || a.to.Path != "/login" {
 		t.Errorf("after logout: %+v", a)
+	}
+	w.http.Jar.SetCookies(pages, cookies) // as somebody who copied it
+	if a := w.do("GET", w.page.Authorize+"?"+w.request().Encode(), nil); len(cookies) != 1 || a.to == nil || a.to.Path != "/login" {
+		t.Errorf("by the cookie of before: %v, %+v", cookies, a)
 	}
 }
 
