@@ -198,6 +198,7 @@ func (b *browser) until(what, js string, limit time.Duration) {
 func (b *browser) signIn(user string) {
 	b.t.Helper()
 	b.until("the way in", "document.readyState === 'complete' && !document.getElementById('sign-in').hidden && !document.getElementById('enter').disabled", 90*time.Second)
+	b.shot("1-sign-in")
 	b.eval("document.getElementById('enter').click()")
 	b.until("the user pool's page", "document.readyState === 'complete' && document.getElementById('user')", 90*time.Second)
 	b.eval(fmt.Sprintf("{ document.getElementById('user').value = %q; document.getElementById('sign-in').click(); }", user))

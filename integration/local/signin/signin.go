@@ -94,9 +94,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// request is an authorization request.
-type request struct{ state, nonce, challenge string }
-
 // wrong says what is wrong with an authorization request: page is text for the
 // person, where nobody may be redirected; code is OAuth's name of an error that
 // goes to the client.
