@@ -168,7 +168,10 @@ func TestSignInAnswersOfOthers(t *testing.T) {
 			t.Errorf("%s: the address is %v, want %s", what, at, want)
 		}
 	}
-	if title := b.eval("document.title"); title == "owned" || len(c.users) > 0 {
+	title := b.eval("document.title")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if title == "owned" || len(c.users) > 0 {
 		t.Errorf("title %v; users %v", title, c.users)
 	}
 }
