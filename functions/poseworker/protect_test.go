@@ -59,8 +59,10 @@ func TestAWorkerAtWorkIsProtected(t *testing.T) {
 		}
 		return second.wait(ctx)
 	}
+	ending, once := make(chan struct{}), sync.Once{}
 	a := &agent{before: func(working bool) error {
 		if !working {
+			once.Do(func() { close(ending) })
 			select { // until the second job is under way
 			case <-second.at:
 			case <-time.After(20 * time.Second):
@@ -74,10 +76,11 @@ func TestAWorkerAtWorkIsProtected(t *testing.T) {
 	r := start(t, d)
 	w.Dispatch(w.Run)
 	<-first.at
+	close(first.open)
+	<-ending
 	other := names.Run{AnalysisID: w.Run.AnalysisID + "b", Attempt: 1}
 	w.Analysis(other, "analysing", 1)
 	w.Dispatch(other)
-	close(first.open)
 	<-second.at
 	waitFor(t, "protection while it works", func() bool { on, n := a.last(); return on && n >= 3 })
 	close(second.open)
