@@ -165,7 +165,7 @@ func TestTermGivesAClaimUnderWayBack(t *testing.T) {
 		t.Errorf("%d, want 503", c)
 	}
 	<-r.done
-	if j := w.Job(); j.State != posejob.Waiting || j.Fence != 1 || j.Owner != "" {
+	if j := w.Job(); j.State != posejob.Waiting || j.Owner != "" {
 		t.Errorf("job: %+v", j)
 	}
 }
