@@ -48,7 +48,7 @@ func (r raw) encode(ctx context.Context) ([]byte, error) {
 	p, err := start(ctx, channels{input: in}, "ffmpeg", "-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "pipe", "-nofind_stream_info",
 		"-f", "rawvideo", "-pixel_format", r.format, "-video_size", fmt.Sprintf("%dx%d", r.width, r.height), "-i", "pipe:0",
 		"-filter_threads", "1", "-vf", "setsar=1", // for the header
-		"-frames:v", "1", "-threads", "1", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-q:v", strconv.Itoa(jpegScale), "-flags", "+bitexact",
+		"-frames:v", "1", "-threads", "1", "-c:v", "mjpeg", "-huffman", "default", "-pix_fmt", "yuvj420p", "-q:v", strconv.Itoa(jpegScale), "-flags", "+bitexact",
 		"-f", "mjpeg", "pipe:1")
 	in.Close()
 	if err != nil {

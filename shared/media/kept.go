@@ -84,15 +84,22 @@ func (k *kept) plan(info Info, maxSide int) {
 	if info.Frames <= 0 || k.frame*int64(info.Frames) > keptBytes {
 		return
 	}
+	if file, err := nameless(); err == nil {
+		k.file = file
+	}
+}
+
+// nameless makes a file without a name. A variable for tests alone.
+var nameless = func() (*os.File, error) {
 	file, err := os.CreateTemp("", "frames-*")
 	if err != nil {
-		return
+		return nil, err
 	}
 	if err := os.Remove(file.Name()); err != nil {
 		file.Close()
-		return
+		return nil, err
 	}
-	k.file = file
+	return file, nil
 }
 
 func (k *kept) keeping() bool { return k.file != nil }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"fastbowlinglab/shared/media"
@@ -34,7 +33,7 @@ func surveyed(t testing.TB, path string, side int) media.Info {
 	}
 	t.Cleanup(info.Release)
 	looks := 0
-	if err := media.Survey(t.Context(), path, info, 0.12, side, func(f media.Frame) error { looks++; return nil }); err != nil {
+	if err := media.Survey(t.Context(), path, info, 0.12, media.Options{MaxSide: side}, func(f media.Frame) error { looks++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if looks < 2 {
@@ -176,7 +175,7 @@ func TestSurveyHoldsToTheLimits(t *testing.T) {
 	}
 	defer info.Release()
 	limited := media.WithLimits(info, media.Limits{MaxFrames: 30})
-	err = media.Survey(t.Context(), path, limited, 0.1, 320, func(media.Frame) error { return nil })
+	err = media.Survey(t.Context(), path, limited, 0.1, media.Options{MaxSide: 320}, func(media.Frame) error { return nil })
 	var r *media.Refusal
 	if !errors.As(err, &r) || r.Code != reason.MediaTooLong {
 		t.Errorf("got %v, want %s", err, reason.MediaTooLong)
@@ -241,7 +240,7 @@ func TestEveryCaseSurveyed(t *testing.T) {
 			}
 			defer info.Release()
 			looks, frames, last := 0, 0, -1.0
-			err = media.Survey(t.Context(), path, info, 0.12, 1280, func(f media.Frame) error {
+			err = media.Survey(t.Context(), path, info, 0.12, media.Options{MaxSide: 1280}, func(f media.Frame) error {
 				if looks == 0 && f.Time != 0 {
 					t.Errorf("the first look is at %g s", f.Time)
 				}
@@ -302,7 +301,7 @@ func TestFullDiskIsNoVerdict(t *testing.T) {
 	path := numbered(t, "base.mp4", "")
 	look := func(info media.Info) (times []float64) {
 		defer info.Release()
-		if err := media.Survey(t.Context(), path, info, 0.12, 1280, func(f media.Frame) error {
+		if err := media.Survey(t.Context(), path, info, 0.12, media.Options{MaxSide: 1280}, func(f media.Frame) error {
 			times = append(times, f.Time)
 			return nil
 		}); err != nil {
@@ -321,25 +320,8 @@ func TestFullDiskIsNoVerdict(t *testing.T) {
 		return info
 	}
 	want := look(open())
-	defer limitFiles(t, 100_000)()
+	defer media.KeepOnFullDisk()()
 	if got := look(open()); !slices.Equal(got, want) || len(got) < 10 {
 		t.Errorf("looks at %v, want %v", got, want)
-	}
-}
-
-// limitFiles lets this process and those it starts write no longer files than that.
-func limitFiles(t *testing.T, bytes uint64) (restore func()) {
-	t.Helper()
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: old.Max}); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

@@ -13,16 +13,15 @@ import (
 )
 
 // Survey decodes the whole clip once. It calls fn for about one frame in every so
-// many seconds, in order, at most maxSide pixels on its longer side; Index counts
-// the frames given, and Pix is valid only inside the call. It returns a *Refusal
-// as Frames does.
+// many seconds, in order; Index counts the frames given. Of opt, MaxSide and Alloc
+// count. It returns a *Refusal as Frames does.
 //
 // Of an Info that keeps (see Open) it keeps every frame's time, and the pictures as
-// they were decoded, scaled down to maxSide, if they fit into keptBytes.
-func Survey(ctx context.Context, src string, info Info, every float64, maxSide int, fn func(Frame) error) error {
+// they were decoded, scaled down to MaxSide, if they fit into keptBytes.
+func Survey(ctx context.Context, src string, info Info, every float64, opt Options, fn func(Frame) error) error {
 	return with(ctx, src, func(s *source) error {
-		w, h := info.FitSide(maxSide)
-		d := decoding{width: w, height: h, every: every}
+		w, h := info.FitSide(opt.MaxSide)
+		d := decoding{width: w, height: h, every: every, alloc: opt.Alloc}
 		k := info.kept
 		if k == nil { // nobody will ask again: count, and forget
 			k = &kept{}
@@ -30,7 +29,7 @@ func Survey(ctx context.Context, src string, info Info, every float64, maxSide i
 		}
 		k.forget()
 		if info.kept != nil {
-			k.plan(info, maxSide)
+			k.plan(info, opt.MaxSide)
 		}
 		c := counter{info: info, w: w, h: h, fn: fn, last: math.Inf(-1)}
 		failed, err := s.survey(ctx, info, d, k, c.take)

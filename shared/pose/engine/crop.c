@@ -41,16 +41,23 @@ static colour edge(const unsigned char *pix, const struct sampling *s, double x,
 		exactly(pix + 3 * (lower + left)), exactly(pix + 3 * (lower + right)), x - fx, y - fy);
 }
 
+// inside tells whether all four pixels around a place lie in the picture, by a margin. At
+// the last one they must not end, since the quick way reads a byte more than a pixel has.
+static inline int inside(const struct sampling *s, double x, double y, double margin) {
+	const double right = s->w - 1 - margin, bottom = s->h - 1 - margin;
+	return x >= margin && y >= margin && x < right && y < bottom && !(x >= right - 1 && y >= bottom - 1);
+}
+
 void crop(const unsigned char *pix, const struct sampling *s, float *out) {
 	const struct sampling k = *s;
 	const long row = 3L * k.w;
-	const double right = k.w - 1, bottom = k.h - 1;
 	for (int j = 0; j < k.n; j++) {
 		double x = k.x + j * k.vx, y = k.y + j * k.vy;
+		// Between two places that are well inside, all are.
+		const int inner = inside(&k, x, y, 0.5) && inside(&k, x + (k.n - 1) * k.ux, y + (k.n - 1) * k.uy, 0.5);
 		for (int i = 0; i < k.n; i++, out += 3, x += k.ux, y += k.uy) {
 			colour c;
-			// The quick way reads a byte more than a pixel has.
-			if (x >= 0 && y >= 0 && x < right && y < bottom && !(x >= right - 1 && y >= bottom - 1)) {
+			if (inner || inside(&k, x, y, 0)) {
 				int ix = (int)x, iy = (int)y;
 				const unsigned char *p = pix + iy * row + 3 * ix;
 				c = mixed(at(p), at(p + 3), at(p + row), at(p + row + 3), x - ix, y - iy);

@@ -66,10 +66,7 @@ func (e *Engine) scout(ctx context.Context, src string, info media.Info) ([][]si
 		return nil
 	}
 	err = ahead(ctx, look, func(ctx context.Context, alloc func(int) []byte, give func(media.Frame) error) error {
-		return media.Survey(ctx, src, info, every, scoutSide, func(f media.Frame) error {
-			f.Pix = append(alloc(len(f.Pix))[:0], f.Pix...) // valid only inside this call
-			return give(f)
-		})
+		return media.Survey(ctx, src, info, every, media.Options{MaxSide: scoutSide, Alloc: alloc}, give)
 	})
 	return looks, err
 }
