@@ -99,3 +99,10 @@ func wordsOf(o output) ([]string, error) {
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
+
+// Check reports why an answer cannot be used, nil if it can: what a Runner
+// requires of a provider's text, for those who look at providers.
+func Check(text string, spec Spec, in Input) error {
+	_, err := read(text, spec, in)
+	return err
+}
