@@ -3,9 +3,10 @@
 // definition on the engine of integration/stepfn, the real handlers and pose
 // worker, a real database (integration/virtual). `make chaos` is its command line.
 //
-// One seed says everything: what athletes and operators do (two taps, restarts,
-// cancels, aborted and foreign executions, up to eight of one analysis, redrives
-// after its end, payments told in any order), which road the pose jobs go, which
+// One seed says everything: what athletes do, who ask the real API (two taps, cancels,
+// reruns after the end, two tabs, payments told in any order), and operators (restarts,
+// aborted and foreign executions, up to nine of one analysis, redrives after its end,
+// reports made again), which road the pose jobs go, which
 // requests are cut, lost, late, doubled, throttled, in conflict or carried out
 // long after their client gave up, which processes are killed or stopped before
 // or after which request, which invocations are refused, slow, or run on after

@@ -157,8 +157,8 @@ func build(t *testing.T, opt Options, addr string) *Cloud {
 		BaseEndpoint: aws.String("http://" + addr), HTTPClient: c.Gate,
 		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 	}
-	c.DB = dynamodb.NewFromConfig(c.Config)
-	c.Direct = dynamodb.NewFromConfig(c.Config, func(o *dynamodb.Options) { o.HTTPClient = direct{conn} })
+	c.DB = rows(c.Config)
+	c.Direct = rows(c.Config, func(o *dynamodb.Options) { o.HTTPClient = direct{conn} })
 	c.Engine, err = stepfn.New(stepfn.Options{
 		Invoker: c, Seed: fmt.Sprint("seed-", opt.Seed), OnStatusChange: c.statusChanged,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -178,13 +178,13 @@ func build(t *testing.T, opt Options, addr string) *Cloud {
 // machine puts the real definitions into the engine.
 func (c *Cloud) machine() {
 	c.Machines = map[string]string{}
+	defs, err := definitions()
+	if err != nil {
+		c.T.Fatal(err)
+	}
 	for _, name := range statemachine.Names() {
-		def, err := statemachine.Fill(name, statemachine.Substitutions(name, functionARN))
-		if err != nil {
-			c.T.Fatal(err)
-		}
 		m, err := c.Engine.CreateStateMachine(stepfn.CreateStateMachineInput{
-			Name: names.MachineName(name), Definition: string(def), RoleARN: "arn:aws:iam::000000000000:role/virtual",
+			Name: names.MachineName(name), Definition: defs[name], RoleARN: "arn:aws:iam::000000000000:role/virtual",
 		})
 		if err != nil {
 			c.T.Fatal(err)
@@ -193,6 +193,19 @@ func (c *Cloud) machine() {
 	}
 	c.Machine = c.Machines[statemachine.Analysis]
 }
+
+// definitions are those of all state machines, filled in: the same in every world.
+var definitions = sync.OnceValues(func() (map[string]string, error) {
+	all := map[string]string{}
+	for _, name := range statemachine.Names() {
+		def, err := statemachine.Fill(name, statemachine.Substitutions(name, functionARN))
+		if err != nil {
+			return nil, err
+		}
+		all[name] = string(def)
+	}
+	return all, nil
+})
 
 func functionARN(name string) string {
 	return "arn:aws:lambda:us-east-1:000000000000:function:" + names.Prefix + name + ":1"

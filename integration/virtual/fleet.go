@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -97,11 +96,11 @@ func (c *Cloud) worker(life context.Context, proc *Proc) {
 	if c.opt.Vision != nil {
 		vision = c.opt.Vision(proc)
 	}
-	rows := dynamodb.NewFromConfig(cfg)
-	jobs := c.jobs(rows, c.clock(proc.Name))
+	db := rows(cfg)
+	jobs := c.jobs(db, c.clock(proc.Name))
 	queue, tokens := sqs.NewFromConfig(cfg), tasktoken.Answerer{API: sfn.NewFromConfig(cfg), Retry: c.Retry}
 	w, err := poseworker.New(poseworker.Deps{
-		Jobs: jobs, Rows: rows, Queue: queue, QueueURL: QueueURL, Objects: objects, Bucket: names.Bucket,
+		Jobs: jobs, Rows: db, Queue: queue, QueueURL: QueueURL, Objects: objects, Bucket: names.Bucket,
 		Sign:   poseworker.URLSigner{Client: s3.NewPresignClient(objects), Bucket: names.Bucket, Credentials: cfg.Credentials},
 		Tokens: tokens, Keeper: poseworker.Lifeline{Jobs: jobs, Queue: queue, Tokens: tokens},
 		Vision: ordered{vision, c.Gate, proc}, Passes: names.PassesPerWorker, Retry: c.Retry, Now: c.clock(proc.Name), Timers: poseworker.Timers{Poll: c.opt.Poll},
