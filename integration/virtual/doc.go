@@ -12,6 +12,7 @@
 // deadline go by the clock. So a seed replays to the same log.
 //
 // DynamoDB is reached over one bare connection (an http.Transport's idle
-// connections would stop virtual time for good); S3, SQS, SES, SSM, ECS and
-// Step Functions are called directly.
+// connections would stop virtual time for good); S3, SQS, SES, SNS, SSM, ECS and
+// Step Functions are called directly. Whoever asks the public API (Cloud.API) goes
+// through the gate as the gateway, to the real handler, which is a process of its own.
 package virtual
