@@ -112,7 +112,9 @@ func (w *world) submission(key string) any {
 // told: what is told exists, and a key is one analysis however often it is used.
 func (w *world) reserve(ctx context.Context, c *virtual.Cloud, key string, a virtual.Ask) (out created) {
 	w.mu.Lock()
-	w.asked[key] += "" // it may come into being, whatever is answered
+	if _, known := w.asked[key]; !known {
+		w.asked[key] = "" // it may come into being, whatever is answered
+	}
 	w.mu.Unlock()
 	r, ok := w.ask(ctx, c, a)
 	if !ok || r.Status != http.StatusCreated || r.Into(&out) != nil {

@@ -79,7 +79,7 @@ func mortal(actor string) bool { return actor != "" && !strings.HasPrefix(actor,
 func (p *Plan) slow() bool { return p.dice.Chance(0.3, "slow world") }
 
 // outlasts chooses the faults of a slow world: a worker stopped for longer than its
-// lease, or whose write arrives later than that; a mail refused or its sender
+// lease, or whose write arrives later than that; a mail or push event refused or its sender
 // stopped, a mark that arrives late.
 func (p *Plan) outlasts(c virtual.Call) (virtual.Decision, bool) {
 	fault, chance := virtual.Paused, 0.0
