@@ -53,8 +53,9 @@ void crop(const unsigned char *pix, const struct sampling *s, float *out) {
 	const long row = 3L * k.w;
 	for (int j = 0; j < k.n; j++) {
 		double x = k.x + j * k.vx, y = k.y + j * k.vy;
-		// Between two places that are well inside, all are.
-		const int inner = inside(&k, x, y, 0.5) && inside(&k, x + (k.n - 1) * k.ux, y + (k.n - 1) * k.uy, 0.5);
+		// Between two places that are inside by a whole pixel, all are inside: it makes up for
+		// the corner that is cut out of what is inside, across which a row may run.
+		const int inner = inside(&k, x, y, 1) && inside(&k, x + (k.n - 1) * k.ux, y + (k.n - 1) * k.uy, 1);
 		for (int i = 0; i < k.n; i++, out += 3, x += k.ux, y += k.uy) {
 			colour c;
 			if (inner || inside(&k, x, y, 0)) {

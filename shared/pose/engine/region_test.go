@@ -56,6 +56,9 @@ func TestCropIsPlainCrop(t *testing.T) {
 		p.pix[i] = byte(rnd.IntN(256))
 	}
 	regions := []region{{X: w / 2, Y: h / 2, Side: w}, {X: w - 1, Y: h - 1, Side: 2}, {X: math.NaN(), Y: math.Inf(1), Side: 1}, {X: 1e300, Side: 1e300}}
+	for d := 1.0; d < 2; d += 0.01 { // rows across the last pixel, of which both ends are far enough from it
+		regions = append(regions, region{X: w - d, Y: h - d, Side: 1.5, Angle: 3 * math.Pi / 4})
+	}
 	for range 500 {
 		regions = append(regions, region{X: 90*rnd.Float64() - 13, Y: 90*rnd.Float64() - 13, Side: 1 + 90*rnd.Float64(), Angle: 2 * math.Pi * rnd.Float64()})
 	}
