@@ -1,11 +1,7 @@
 package media
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"math"
 	"os"
 	"sort"
@@ -164,82 +160,9 @@ func (k *kept) holds(info Info, maxSide int) bool {
 	return k.complete() && (!k.scaled || max(w, h) <= max(k.width, k.height))
 }
 
-// within gives the frames from seen on that lie in the window: first to last,
-// exclusive.
-func (k *kept) within(seen int, window *Window) (first, last int) {
-	if window == nil {
-		return seen, len(k.times)
-	}
-	first = sort.SearchFloat64s(k.times, window.From)
-	last = sort.Search(len(k.times), func(i int) bool { return k.times[i] > window.To })
-	first = max(first, seen)
-	return first, max(first, last)
-}
-
 // at is the frame that is shown at or first after a time, or the last one.
 func (k *kept) at(t float64) int {
 	return min(sort.SearchFloat64s(k.times, t), len(k.times)-1)
-}
-
-// asInput describes the kept pictures as if they were the clip.
-func (k *kept) asInput(info Info) Info {
-	info.CodedWidth, info.CodedHeight = k.width, k.height
-	return info
-}
-
-// pictures reads frames first to last, exclusive, from those kept.
-func (k *kept) pictures(ctx context.Context, info Info, opt Options, first, last int, fn func(Frame) error) error {
-	w, h := info.FitSide(opt.MaxSide)
-	d := decoding{width: w, height: h, untimed: true, alloc: opt.Alloc}
-	filters, err := d.filters(ctx, k.asInput(info))
-	if err != nil {
-		return err
-	}
-	from, to := int64(k.raw[first]), int64(k.raw[last-1])+1
-	if _, err := k.file.Seek(from*k.frame, io.SeekStart); err != nil {
-		return fmt.Errorf("read the pictures kept: %w", err)
-	}
-	args := []string{"-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "pipe", "-nofind_stream_info",
-		"-f", "rawvideo", "-pixel_format", k.format.name, "-video_size", fmt.Sprintf("%dx%d", k.width, k.height), "-framerate", "25",
-		"-i", "pipe:0", "-frames:v", strconv.FormatInt(to-from, 10), "-filter_threads", "1",
-		"-vf", info.colours() + filters}
-	p, err := start(ctx, channels{input: k.file}, "ffmpeg", append(args, rgbOutput...)...)
-	if err != nil {
-		return err
-	}
-	next, i, stopped := first, from, false
-	err = p.finish(ctx, d.readPictures(p, func(pix []byte) error {
-		defer func() { i++ }()
-		if next == last || int64(k.raw[next]) != i {
-			return nil // doubled, or going backward
-		}
-		f := Frame{Index: next, Time: k.times[next], Width: w, Height: h, Pix: pix}
-		next++
-		if err := fn(f); err != nil {
-			stopped = errors.Is(err, ErrStop)
-			return err
-		}
-		if pulse := PulseOf(ctx); pulse != nil {
-			pulse()
-		}
-		return nil
-	}))
-	switch {
-	case err != nil:
-		return err
-	case stopped:
-		return ErrStop
-	case next < last:
-		return &lostError{next}
-	}
-	return nil
-}
-
-// lostError says from which frame on the pictures kept could not be read.
-type lostError struct{ next int }
-
-func (e *lostError) Error() string {
-	return fmt.Sprintf("of the pictures kept, frame %d could not be read", e.next)
 }
 
 // ranges and matrices are the colours that raw pictures can be told to have.
@@ -247,15 +170,6 @@ var (
 	ranges   = map[string]bool{"": true, "unknown": true, "tv": true, "pc": true}
 	matrices = map[string]bool{"": true, "unknown": true, "bt709": true, "smpte170m": true, "bt470bg": true, "bt2020nc": true}
 )
-
-// colours tells the filters what raw pictures do not say themselves.
-func (i Info) colours() string {
-	set := fmt.Sprintf("setparams=range=%s:colorspace=%s", cmp.Or(i.colourRange, "unknown"), cmp.Or(i.matrix, "unknown"))
-	if i.HDR {
-		set += ":color_primaries=bt2020:color_trc=" + i.Transfer
-	}
-	return set + ","
-}
 
 // settle makes the time of the clip's first frame known.
 func (s *source) settle(ctx context.Context, info *Info) error {

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
-
-	"fastbowlinglab/shared/reason"
 )
 
 // Survey decodes the whole clip once. It calls fn for about one frame in every so
@@ -142,64 +139,4 @@ func (k *kept) count(t *times, info Info) error {
 		}
 		k.times, k.raw, last = append(k.times, x), append(k.raw, raw), x
 	}
-}
-
-// reread gives the frames of a survey once more, in order: those within window from
-// the pictures kept, or decoded again; the others without a picture.
-func (s *source) reread(ctx context.Context, info Info, opt Options, fn func(Frame) error) error {
-	k := info.kept
-	w, h := info.FitSide(opt.MaxSide)
-	first, last := k.within(opt.Seen, opt.Window)
-	blank := func(from, to int) error {
-		for i := from; i < to; i++ {
-			if err := fn(Frame{Index: i, Time: k.times[i], Width: w, Height: h}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	err := blank(opt.Seen, first)
-	if err == nil && last > first {
-		if k.partly(info, opt) {
-			err = k.parts(ctx, info, opt, first, last, fn)
-		} else if k.holds(info, opt.MaxSide) {
-			err = k.pictures(ctx, info, opt, first, last, fn)
-		} else {
-			err = s.again(ctx, info, opt, first, last, fn)
-		}
-	}
-	if err == nil {
-		err = blank(max(last, opt.Seen), len(k.times))
-	}
-	if errors.Is(err, ErrStop) {
-		return nil
-	}
-	return err
-}
-
-// again decodes frames first to last, exclusive, from the clip.
-func (s *source) again(ctx context.Context, info Info, opt Options, first, last int, fn func(Frame) error) error {
-	o := Options{MaxSide: opt.MaxSide, Alloc: opt.Alloc, Seen: first}
-	if first > 0 {
-		o.LastSeen = info.kept.times[first-1]
-	}
-	n, stopped := first, false
-	err := s.stream(ctx, info, o, func(f Frame) error {
-		n = f.Index + 1
-		err := fn(f)
-		stopped = errors.Is(err, ErrStop)
-		if err == nil && n == last {
-			return ErrStop
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case stopped:
-		return ErrStop
-	case n < last:
-		return refuse(reason.MediaUnreadable, "frame %s of %d cannot be found again", strconv.Itoa(n), len(info.kept.times))
-	}
-	return nil
 }
