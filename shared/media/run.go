@@ -54,7 +54,7 @@ type process struct {
 	name   string
 	stdout *os.File
 	sides  []*os.File // what it writes to descriptors 3 and on
-	stderr tail
+	stderr said
 	failed bool // it ended otherwise than well, and not because we ended it
 }
 
@@ -65,21 +65,13 @@ type channels struct {
 	file  *os.File // the descriptor after those; nil for none
 }
 
-// start runs a program. Its environment is empty but for what it needs to run, its
-// errors are drained and capped.
+// start runs a program. What it says on standard error is kept, up to a bound.
 func start(ctx context.Context, ch channels, name string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: exec.CommandContext(ctx, name, args...)}
+	p.confine()
 	if ch.input != nil {
 		p.cmd.Stdin = ch.input
 	}
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
-	if lib, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
-		p.cmd.Env = append(p.cmd.Env, "LD_LIBRARY_PATH="+lib)
-	}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Cancel = func() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
-	p.cmd.WaitDelay = 5 * time.Second
-	p.cmd.Stderr = &p.stderr
 	var theirs []*os.File
 	pipe := func() (*os.File, *os.File, error) {
 		r, w, err := os.Pipe()
@@ -117,6 +109,19 @@ func start(ctx context.Context, ch channels, name string, args ...string) (*proc
 		return nil, fault.Wrap(fault.Permanent, err, "run %s (is it installed?)", name)
 	}
 	return p, nil
+}
+
+// confine gives a program an environment of what it needs to run, a process group
+// that ends with its context, and an ear for its errors.
+func (p *process) confine() {
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
+	if lib, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
+		p.cmd.Env = append(p.cmd.Env, "LD_LIBRARY_PATH="+lib)
+	}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Cancel = func() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+	p.cmd.WaitDelay = 5 * time.Second
+	p.cmd.Stderr = &p.stderr
 }
 
 // widen lets a pipe hold more than a few rows of a picture, so that writer and reader
@@ -187,28 +192,25 @@ func output(ctx context.Context, max int64, name string, args ...string) ([]byte
 	return out, p.stderr.String(), err
 }
 
-// tail keeps the first half and drops the rest of what a program says, so that
-// it never blocks on a full pipe.
-type tail struct {
+// said keeps the beginning of what a program says and drops the rest, so that it
+// never blocks on a full pipe.
+type said struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
-	cut int
 }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := min(len(p), maxStderr-t.buf.Len())
-	t.buf.Write(p[:n])
-	t.cut += len(p) - n
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf.Write(p[:min(len(p), maxStderr-s.buf.Len())])
 	return len(p), nil
 }
 
 // String gives the first line of what was said, for a log.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	line, _, _ := strings.Cut(strings.TrimSpace(t.buf.String()), "\n")
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(s.buf.String()), "\n")
 	if i := strings.LastIndex(line, "] "); i >= 0 && strings.HasPrefix(line, "[") {
 		line = line[i+2:]
 	}
