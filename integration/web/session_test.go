@@ -225,7 +225,9 @@ func TestTwoTabs(t *testing.T) {
 // until waits for a condition of the test's own.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !is(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("waited a minute: not so: %s", what)
 		}
