@@ -9,10 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
-
 	"fastbowlinglab/integration/local/httpapi"
-	"fastbowlinglab/integration/local/signin"
 	"fastbowlinglab/shared/names"
 )
 
@@ -249,38 +246,5 @@ func TestLeave(t *testing.T) {
 	w.http.Jar.SetCookies(pages, cookies) // as somebody who copied it
 	if a := w.do("GET", w.page.Authorize+"?"+w.request().Encode(), nil); len(cookies) != 1 || a.to == nil || a.to.Path != "/login" {
 		t.Errorf("by the cookie of before: %v, %+v", cookies, a)
-	}
-}
-
-// The client without a browser gets tokens that are good, and says what refused it.
-func TestSession(t *testing.T) {
-	w := newWorld(t)
-	s, err := signin.Open(t.Context(), w.page, "athlete-7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := s.Token(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims := jwt.MapClaims{}
-	if _, _, err := jwt.NewParser().ParseUnverified(token, claims); err != nil || claims["sub"] != "athlete-7" || claims["client_id"] != w.page.Client {
-		t.Errorf("%v, %v", claims, err)
-	}
-	if again, err := s.Token(t.Context()); err != nil || again != token {
-		t.Errorf("a token that is good was replaced: %v", err)
-	}
-	if _, err := signin.Open(t.Context(), w.page, "no name"); err == nil {
-		t.Error("a name that cannot be signed in")
-	}
-	wrong := w.page
-	wrong.App += "x"
-	if _, err := signin.Open(t.Context(), wrong, "athlete-7"); err == nil || strings.Contains(err.Error(), "code_challenge") {
-		t.Errorf("another address: %v", err)
-	}
-	wrong = w.page
-	wrong.Scope = "openid email"
-	if _, err := signin.Open(t.Context(), wrong, "athlete-7"); err == nil || !strings.Contains(err.Error(), "invalid_scope") {
-		t.Errorf("another scope: %v", err)
 	}
 }

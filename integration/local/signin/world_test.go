@@ -31,12 +31,12 @@ type world struct {
 	page names.Page
 	http *http.Client
 	mu   sync.Mutex
-	late time.Duration // how far the clock was put on
+	at   time.Time // what the stand-in's clock shows
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t}
+	w := &world{t: t, at: time.Now()}
 	issuer, err := httpapi.OpenIssuer(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	server.Config.Handler = signin.New(w.page, issuer, "athlete-1", func() time.Time {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return time.Now().Add(w.late)
+		return w.at
 	})
 	server.Start()
 	t.Cleanup(server.Close)
@@ -61,10 +61,11 @@ func (w *world) fresh() {
 	w.http = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
+// pass lets time go by.
 func (w *world) pass(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.late += d
+	w.at = w.at.Add(d)
 }
 
 // answer is what came back, read whole.
