@@ -96,7 +96,7 @@ func (e *erased) play(c *virtual.Cloud) {
 	n := 1 + d.IntN(2, "analyses")
 	e.granted = int64(n)
 	if !e.grant(ctx, c, n) {
-		e.obs.violation("I9", "a grant was not entered in an hour")
+		e.obs.tell("I9", "a grant was not entered in an hour")
 		return
 	}
 	if e.plan.event(doPayment, "", 0.5) {
@@ -112,7 +112,7 @@ func (e *erased) play(c *virtual.Cloud) {
 	e.asked = time.Now()
 	for range 1 + d.IntN(2, "asks twice") {
 		if r, ok := e.ask(ctx, c, virtual.Ask{Route: routeErase}); !ok || r.Status != http.StatusAccepted {
-			e.obs.violation("I9", "a deletion could not be asked for in an hour: %d %s", r.Status, r.Code())
+			e.obs.tell("I9", "a deletion could not be asked for in an hour: %d %s", r.Status, r.Code())
 			return
 		}
 	}
@@ -126,16 +126,25 @@ func (e *erased) play(c *virtual.Cloud) {
 			break
 		}
 	}
+	e.obs.mu.Lock()
 	e.done = time.Now()
+	e.obs.mu.Unlock()
 	late := virtual.Ask{Route: routeCreate, Key: "late", Body: e.submission("late")}
 	if r, ok := e.ask(ctx, c, late); !ok || r.Code() != "athlete_erased" {
-		e.late = append(e.late, fmt.Sprint("the answer ", r.Status, " to a new analysis"))
+		e.came(fmt.Sprint("the answer ", r.Status, " to a new analysis"))
 	}
 	calls := len(c.ModelCalls())
 	pause(ctx, 3*time.Hour)
 	if n := len(c.ModelCalls()); n > calls {
-		e.late = append(e.late, fmt.Sprint(n-calls, " calls of the model"))
+		e.came(fmt.Sprint(n-calls, " calls of the model"))
 	}
+}
+
+// came notes what happened after the proof.
+func (e *erased) came(late string) {
+	e.obs.mu.Lock()
+	defer e.obs.mu.Unlock()
+	e.late = append(e.late, late)
 }
 
 // check looks at what is left of the athlete: nothing but the proof, and a ledger

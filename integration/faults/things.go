@@ -101,8 +101,8 @@ func (w *world) executionsOf(id string) []string {
 	return out
 }
 
-// untilEnd waits for the end of an analysis, for an hour or two, and a while longer;
-// false if it had none.
+// untilEnd waits for the end of an analysis, for one to three hours; false if it had
+// none by then.
 func (w *world) untilEnd(ctx context.Context, id, who string) bool {
 	for range 60 {
 		pause(ctx, w.plan.dice.Between(time.Minute, 3*time.Minute, who))
