@@ -136,7 +136,7 @@ lint: setup-tests ## gofmt, vet, staticcheck, shellcheck, asl-validator
 	@test -z "$$(gofmt -l functions shared integration statemachine $$(test -d infra && echo infra))" || { gofmt -l functions shared integration statemachine infra; echo 'lint: run gofmt -w on these files'; exit 1; }
 	@go vet ./...
 	@go tool staticcheck ./...
-	@shellcheck integration/setup/*.sh .ci/run
+	@shellcheck integration/setup/*.sh functions/poseworker/*.sh .ci/run
 	@for f in statemachine/*.asl.json; do node_modules/.bin/asl-validator --json-path $$f; done
 
 sizes: dist ## size of each function's binary as deployed
