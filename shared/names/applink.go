@@ -15,14 +15,24 @@ func CheckAppURL(app string) error {
 	if app == "" {
 		return nil
 	}
-	u, err := url.Parse(app)
-	switch {
-	case err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.ContainsAny(app, " \t\r\n"):
-		return fmt.Errorf("%q: it must be an https address", app)
-	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return fmt.Errorf("%q: it must hold neither a user nor a query nor a fragment", app)
+	u, err := address(app)
+	if err == nil && u.Scheme != "https" {
+		err = fmt.Errorf("%q: it must be an https address", app)
 	}
-	return nil
+	return err
+}
+
+// address reads an address that mails and a page's security policy hold, and refuses
+// what could say more there than an address.
+func address(a string) (*url.URL, error) {
+	u, err := url.Parse(a)
+	switch {
+	case err != nil || u.Hostname() == "" || strings.ContainsAny(a, " \t\r\n;,'\"<>*{}"):
+		return nil, fmt.Errorf("%q: it must be an https address", a)
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, fmt.Errorf("%q: it must hold neither a user nor a query nor a fragment", a)
+	}
+	return u, nil
 }
 
 // AppLink is the address at which the app shows an analysis, or "" without an

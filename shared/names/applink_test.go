@@ -13,7 +13,8 @@ func TestAppURL(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"app.example.com", "http://app.example.com", "https://", "javascript:alert(1)", "https://u:p@app.example.com/",
-		"https://app.example.com/?x=1", "https://app.example.com/?", "https://app.example.com/#x", "https://app.example.com/\r\nBcc: x", "https://app.example.com/ x"} {
+		"https://app.example.com/?x=1", "https://app.example.com/?", "https://app.example.com/#x", "https://app.example.com/\r\nBcc: x", "https://app.example.com/ x",
+		"https://app.example.com/a;b/", "https://app.example.com/it's/", "https://${Bucket}.example.com/", "https://*.example.com/"} { // of which no page could be written
 		if names.CheckAppURL(bad) == nil {
 			t.Errorf("%q is taken", bad)
 		}

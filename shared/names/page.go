@@ -3,8 +3,6 @@ package names
 import (
 	"fmt"
 	"net"
-	"net/url"
-	"strings"
 	"time"
 )
 
@@ -62,19 +60,16 @@ func NewPage(app, api, storage, issuer, client, signIn string) Page {
 		Authorize: signIn + PathAuthorize, Token: signIn + PathToken, Revoke: signIn + PathRevoke, Logout: signIn + PathLogout}
 }
 
-// Check names the first address that cannot be used, or that could say more than
-// an address in a page's security policy. http is for this machine alone.
+// Check names the first address that cannot be used. http is for this machine alone.
 func (p Page) Check() error {
 	for _, a := range []struct{ name, address string }{{"app", p.App}, {"api", p.API}, {"storage", p.Storage}, {"issuer", p.Issuer},
 		{"authorize", p.Authorize}, {"token", p.Token}, {"revoke", p.Revoke}, {"logout", p.Logout}} {
-		u, err := url.Parse(a.address)
-		switch {
-		case err != nil || u.Hostname() == "" || strings.ContainsAny(a.address, " \t\r\n;,'\"<>*{}"):
-			return fmt.Errorf("the page's %s is %q: it must be an address", a.name, a.address)
-		case u.Scheme != "https" && !(u.Scheme == "http" && net.ParseIP(u.Hostname()).IsLoopback()):
-			return fmt.Errorf("the page's %s is %q: it must be an https address", a.name, a.address)
-		case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-			return fmt.Errorf("the page's %s is %q: it must hold neither a user nor a query nor a fragment", a.name, a.address)
+		u, err := address(a.address)
+		if err == nil && u.Scheme != "https" && !(u.Scheme == "http" && net.ParseIP(u.Hostname()).IsLoopback()) {
+			err = fmt.Errorf("%q: it must be an https address", a.address)
+		}
+		if err != nil {
+			return fmt.Errorf("the page's %s is %w", a.name, err)
 		}
 	}
 	if p.Client == "" || p.Scope == "" {
