@@ -17,8 +17,8 @@ const jpegScale = 3
 // maxJPEG bounds one encoded picture in bytes.
 const maxJPEG = 32 << 20
 
-// raw is a picture in memory, in a pixel format of ffmpeg's.
-type raw struct {
+// bitmap is a picture in memory, in a pixel format of ffmpeg's.
+type bitmap struct {
 	format        string
 	width, height int
 	pix           []byte
@@ -26,19 +26,19 @@ type raw struct {
 
 // JPEG encodes the frame, of which all must be filled in.
 func (f Frame) JPEG(ctx context.Context) ([]byte, error) {
-	return raw{format: "rgb24", width: f.Width, height: f.Height, pix: f.Pix}.jpeg(ctx)
+	return bitmap{format: "rgb24", width: f.Width, height: f.Height, pix: f.Pix}.jpeg(ctx)
 }
 
 // jpeg encodes the picture with ffmpeg, in a quarter of the time that image/jpeg takes.
-func (r raw) jpeg(ctx context.Context) ([]byte, error) {
-	out, err := r.encode(ctx)
+func (b bitmap) jpeg(ctx context.Context) ([]byte, error) {
+	out, err := b.encode(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("encode a picture of %d x %d: %w", r.width, r.height, err)
+		return nil, fmt.Errorf("encode a picture of %d x %d: %w", b.width, b.height, err)
 	}
 	return out, nil
 }
 
-func (r raw) encode(ctx context.Context) ([]byte, error) {
+func (b bitmap) encode(ctx context.Context) ([]byte, error) {
 	in, feed, err := os.Pipe()
 	if err != nil {
 		return nil, fault.Wrap(fault.Transient, err, "make a pipe")
@@ -46,7 +46,7 @@ func (r raw) encode(ctx context.Context) ([]byte, error) {
 	defer feed.Close()
 	widen(feed)
 	p, err := start(ctx, channels{input: in}, "ffmpeg", "-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "pipe", "-nofind_stream_info",
-		"-f", "rawvideo", "-pixel_format", r.format, "-video_size", fmt.Sprintf("%dx%d", r.width, r.height), "-i", "pipe:0",
+		"-f", "rawvideo", "-pixel_format", b.format, "-video_size", fmt.Sprintf("%dx%d", b.width, b.height), "-i", "pipe:0",
 		"-filter_threads", "1", "-vf", "setsar=1", // for the header
 		"-frames:v", "1", "-threads", "1", "-c:v", "mjpeg", "-huffman", "default", "-pix_fmt", "yuvj420p", "-q:v", strconv.Itoa(jpegScale), "-flags", "+bitexact",
 		"-f", "mjpeg", "pipe:1")
@@ -57,7 +57,7 @@ func (r raw) encode(ctx context.Context) ([]byte, error) {
 	fed := make(chan struct{})
 	go func() {
 		defer close(fed)
-		_, _ = feed.Write(r.pix) // what the encoder did not get it does not give back
+		_, _ = feed.Write(b.pix) // what the encoder did not get it does not give back
 		feed.Close()
 	}()
 	defer func() { <-fed }()

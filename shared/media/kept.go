@@ -22,7 +22,7 @@ type kept struct {
 	start float64 // of the first frame, in the container's time
 
 	times []float64 // of every frame, from the first one on
-	raw   []int32   // its picture's place among those kept
+	place []int32   // its picture's place among those kept
 
 	format        pixelFormat // of the pictures kept
 	width, height int         // as stored, before the turn
@@ -142,7 +142,7 @@ func (k *kept) drop() {
 // forget drops frames and pictures, and keeps the start.
 func (k *kept) forget() {
 	k.drop()
-	k.times, k.raw = nil, nil
+	k.times, k.place = nil, nil
 }
 
 // surveyed reports whether the clip's frames are known.
@@ -150,14 +150,20 @@ func (k *kept) surveyed() bool { return k != nil && len(k.times) > 0 }
 
 // complete reports whether the picture of every frame is kept.
 func (k *kept) complete() bool {
-	return k != nil && k.file != nil && len(k.raw) > 0 &&
-		k.stored%k.frame == 0 && int64(k.raw[len(k.raw)-1]) < k.stored/k.frame
+	return k != nil && k.file != nil && len(k.place) > 0 &&
+		k.stored%k.frame == 0 && int64(k.place[len(k.place)-1]) < k.stored/k.frame
 }
 
 // holds reports whether every picture is kept at least as large as wanted.
 func (k *kept) holds(info Info, maxSide int) bool {
 	w, h := info.FitSide(maxSide)
 	return k.complete() && (!k.scaled || max(w, h) <= max(k.width, k.height))
+}
+
+// read reads the picture of a frame as it was kept, of k.frame bytes.
+func (k *kept) read(index int, into []byte) error {
+	_, err := k.file.ReadAt(into, int64(k.place[index])*k.frame)
+	return err
 }
 
 // at is the frame that is shown at or first after a time, or the last one.

@@ -69,7 +69,7 @@ func (k *kept) parts(ctx context.Context, info Info, opt Options, first, last in
 			buf = own
 		}
 		raw := buf[rgb:]
-		if _, err := k.file.ReadAt(raw, int64(k.raw[i])*k.frame); err != nil {
+		if k.read(i, raw) != nil {
 			return &lostError{i}
 		}
 		f := Frame{Index: i, Time: k.times[i], Width: w, Height: h, Pix: buf[:rgb],

@@ -3,9 +3,9 @@ package media
 // jpegColours gives the frame at or first after a time from the pictures kept, as
 // displayed and in a JPEG's colours; false when they are not of the size or kind that
 // is wanted.
-func (k *kept) jpegColours(info Info, at float64, maxWidth int) (raw, bool) {
+func (k *kept) jpegColours(info Info, at float64, maxWidth int) (bitmap, bool) {
 	if !k.complete() || !k.plain(info) {
-		return raw{}, false
+		return bitmap{}, false
 	}
 	width, height := k.width, k.height
 	if info.Turn.sideways() {
@@ -13,14 +13,14 @@ func (k *kept) jpegColours(info Info, at float64, maxWidth int) (raw, bool) {
 	}
 	w, h := info.FitWidth(maxWidth)
 	if width < w || height < h || width > w+1 || height > h+1 { // stored sides are even
-		return raw{}, false
+		return bitmap{}, false
 	}
 	stored := make([]byte, k.frame)
 	index := k.at(at - min(timeSlack, 0.25/info.FrameRate))
-	if _, err := k.file.ReadAt(stored, int64(k.raw[index])*k.frame); err != nil {
-		return raw{}, false // the clip itself can be asked
+	if k.read(index, stored) != nil {
+		return bitmap{}, false // the clip itself can be asked
 	}
-	return raw{format: "yuvj420p", width: width, height: height, pix: k.upright(stored, info)}, true
+	return bitmap{format: "yuvj420p", width: width, height: height, pix: k.upright(stored, info)}, true
 }
 
 // plain reports whether pictures kept are of 8 bits and 4:2:0 and can be read here.

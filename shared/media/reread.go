@@ -98,7 +98,7 @@ func (k *kept) pictures(ctx context.Context, info Info, opt Options, first, last
 	if err != nil {
 		return err
 	}
-	from, to := int64(k.raw[first]), int64(k.raw[last-1])+1
+	from, to := int64(k.place[first]), int64(k.place[last-1])+1
 	if _, err := k.file.Seek(from*k.frame, io.SeekStart); err != nil {
 		return fmt.Errorf("read the pictures kept: %w", err)
 	}
@@ -113,7 +113,7 @@ func (k *kept) pictures(ctx context.Context, info Info, opt Options, first, last
 	next, i, stopped := first, from, false
 	err = p.finish(ctx, d.readPictures(p, func(pix []byte) error {
 		defer func() { i++ }()
-		if next == last || int64(k.raw[next]) != i {
+		if next == last || int64(k.place[next]) != i {
 			return nil // doubled, or going backward
 		}
 		f := Frame{Index: next, Time: k.times[next], Width: w, Height: h, Pix: pix}

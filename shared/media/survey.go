@@ -119,7 +119,7 @@ func (d decoding) surveyGraph(ctx context.Context, info Info, k *kept) (string, 
 // count reads the times of all frames.
 func (k *kept) count(t *times, info Info) error {
 	last := math.Inf(-1)
-	for raw := int32(0); ; raw++ {
+	for place := int32(0); ; place++ {
 		at, err := t.next()
 		if errors.Is(err, errNoTime) {
 			return nil
@@ -127,7 +127,7 @@ func (k *kept) count(t *times, info Info) error {
 		if err != nil {
 			return err
 		}
-		if raw == 0 {
+		if place == 0 {
 			k.begin(at)
 		}
 		x := math.Round((at-k.start)*1e6) / 1e6
@@ -137,6 +137,6 @@ func (k *kept) count(t *times, info Info) error {
 		if err := info.limits.checkGoing(len(k.times), x); err != nil {
 			return err
 		}
-		k.times, k.raw, last = append(k.times, x), append(k.raw, raw), x
+		k.times, k.place, last = append(k.times, x), append(k.place, place), x
 	}
 }
