@@ -56,8 +56,7 @@ func TestOldRowsOverHTTP(t *testing.T) {
 func (w meeting) tells(of, id string) int {
 	w.t.Helper()
 	body := bytes.ReplaceAll(w.old.HTTP.Callback, []byte(of), []byte(id))
-	name := local.CallbackSecret
-	keys, err := (&callback.Secret{Client: secretsmanager.NewFromConfig(w.cloud.AWS()), ID: name}).Keys(w.t.Context())
+	keys, err := (&callback.Secret{Client: secretsmanager.NewFromConfig(w.cloud.AWS()), ID: local.CallbackSecret}).Keys(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
