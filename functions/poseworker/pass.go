@@ -89,6 +89,10 @@ func (p *pass) measure(ctx context.Context, i int, src string) (motion.Clip, err
 		return p.refused(i, err)
 	}
 	track, err := p.track(ctx, i, src, info)
+	var refused *media.Refusal
+	if errors.As(err, &refused) {
+		p.all.Add(info, 0) // it may have been decoded to its end
+	}
 	if err != nil {
 		return p.refused(i, err)
 	}

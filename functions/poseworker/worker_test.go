@@ -245,6 +245,22 @@ func TestFramesOfAllClipsAreBounded(t *testing.T) {
 	}
 }
 
+// Clips that turn out to be cut were worked on all the same.
+func TestRefusedWorkCounts(t *testing.T) {
+	w := posetest.New(t, 3)
+	w.Dispatch(w.Run)
+	begun := 0
+	s := &sight{chunks: 1, frames: names.MaxFrames/2 - 5}
+	s.before = func(context.Context, int) error {
+		begun++
+		return &media.Refusal{Code: reason.MediaCut}
+	}
+	start(t, depsFor(w, w.DB, s))
+	if waitState(t, w, posejob.Done); begun != 2 {
+		t.Errorf("%d clips of half of what an analysis may have were begun, want 2", begun)
+	}
+}
+
 // A long look through the clip finishes no chunk, but it moves.
 func TestDecodingIsProgress(t *testing.T) {
 	w := posetest.New(t, 1)

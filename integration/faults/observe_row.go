@@ -45,6 +45,7 @@ func (o *observer) analysis(c *virtual.Cloud, id string) {
 	}
 	l, err := ledger(c)
 	if err != nil {
+		o.violation("I2", "%s became %s, and its ledger cannot be read: %v", id, r.Status, err)
 		return
 	}
 	if n := l.Charge(id); n != promises.Price(r.Status) {
@@ -81,7 +82,11 @@ func (o *observer) after(c *virtual.Cloud, was, r analysis.Row, stood, item map[
 // the moment in which it becomes so.
 func (o *observer) owed(c *virtual.Cloud, r analysis.Row) {
 	ns, err := notices(c, r.AnalysisID)
-	if want := promises.Due(r); err == nil && len(ns) != len(want) {
+	if err != nil {
+		o.violation("I4", "%s became %s, and its notices cannot be read: %v", r.AnalysisID, r.Status, err)
+		return
+	}
+	if want := promises.Due(r); len(ns) != len(want) {
 		o.violation("I4", "%s became %s with %d notices in the outbox, want %v", r.AnalysisID, r.Status, len(ns), want)
 	}
 }

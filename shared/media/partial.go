@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"image"
-	"sync"
 )
 
 // partial is a picture as it was kept, of which only the parts that somebody reads
@@ -87,23 +86,11 @@ func (k *kept) parts(ctx context.Context, info Info, opt Options, first, last in
 	return nil
 }
 
-// fill turns the part r, in the displayed picture, to RGB: its rows in two halves side
-// by side, since whoever reads it waits.
+// fill turns the part r, in the displayed picture, to RGB.
 func (p *partial) fill(out []byte, width int, r image.Rectangle) {
-	s := p.info.Turn.stored(r, p.k.width, p.k.height)
-	s.Min.X, s.Max.X = s.Min.X&^1, (s.Max.X+1)&^1 // two neighbours share their colour differences
-	upper, lower := s, s
-	upper.Max.Y = (s.Min.Y + s.Max.Y) / 2
-	lower.Min.Y = upper.Max.Y
-	var wg sync.WaitGroup
-	wg.Go(func() { p.rows(out, width, upper) })
-	p.rows(out, width, lower)
-	wg.Wait()
-}
-
-// rows turns the part s of the stored picture to RGB.
-func (p *partial) rows(out []byte, width int, s image.Rectangle) {
 	k := p.k
+	s := p.info.Turn.stored(r, k.width, k.height)
+	s.Min.X, s.Max.X = s.Min.X&^1, (s.Max.X+1)&^1 // two neighbours share their colour differences
 	at, dx, dy := p.info.Turn.walk(k.width, k.height, width)
 	cw := k.width / 2
 	u := p.raw[k.width*k.height:]

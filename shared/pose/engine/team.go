@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -56,6 +57,11 @@ func (t *team) each(n int, fn func(b *bench, i int) error) error {
 		b := <-t.free
 		wg.Go(func() {
 			defer func() { t.free <- b }()
+			defer func() { // a panic here would end the process, and every other pass with it
+				if r := recover(); r != nil {
+					errs[i] = fmt.Errorf("panic: %v", r)
+				}
+			}()
 			errs[i] = fn(b, i)
 		})
 	}
