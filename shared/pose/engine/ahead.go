@@ -2,12 +2,17 @@ package engine
 
 import (
 	"context"
+	"sync"
 
 	"fastbowlinglab/shared/media"
 )
 
 // readAhead is how many decoded pictures may wait for the model.
 const readAhead = 4
+
+// buffers hold pictures that are done with, for the next ones: they are large, and
+// memory that comes from the system anew has to be cleared first.
+var buffers sync.Pool
 
 // ahead runs decode on one goroutine and take on this one, so that the decoder
 // works while the model does. decode gives each picture in a buffer of alloc's,
@@ -17,14 +22,9 @@ func ahead(ctx context.Context, take func(media.Frame) error,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	frames := make(chan media.Frame, readAhead)
-	free := make(chan []byte, readAhead+2)
 	alloc := func(n int) []byte {
-		select {
-		case b := <-free:
-			if cap(b) >= n {
-				return b[:n]
-			}
-		default:
+		if b, _ := buffers.Get().(*[]byte); b != nil && cap(*b) >= n {
+			return (*b)[:n]
 		}
 		return make([]byte, n)
 	}
@@ -46,12 +46,8 @@ func ahead(ctx context.Context, take func(media.Frame) error,
 			<-decoded
 			return err
 		}
-		if f.Pix == nil {
-			continue
-		}
-		select {
-		case free <- f.Pix:
-		default:
+		if f.Pix != nil {
+			buffers.Put(&f.Pix)
 		}
 	}
 	return <-decoded

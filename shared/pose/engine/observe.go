@@ -30,14 +30,8 @@ type observation struct {
 type observer struct {
 	team   *team
 	target target
-	width  float64   // displayed, pixels
-	last   *region   // the bowler's, in the frame before; nil when not tracked
-	seen   []float32 // the region that is read now, as the landmark model's input
-}
-
-func newObserver(readers *team, t target, width int, last *region) observer {
-	return observer{team: readers, target: t, width: float64(width), last: last,
-		seen: make([]float32, 3*landmarkSide*landmarkSide)}
+	width  float64 // displayed, pixels
+	last   *region // the bowler's, in the frame before; nil when not tracked
 }
 
 // observe reads one frame: where the last one leads, or else where the scout
@@ -84,12 +78,12 @@ func (o *observer) observe(p picture, index int, t float64) (observation, error)
 func (o *observer) read(p picture, r region) ([]body, error) {
 	var two, tilted [2]body
 	p.show(r)
-	p.landmarkInput(r, o.seen)
 	err := o.team.each(2, func(b *bench, i int) (err error) {
-		if i == 0 {
-			copy(b.input(), o.seen)
-		} else {
-			mirror(b.input(), o.seen, landmarkSide)
+		if i == 0 || !o.team.alone() { // else what was sampled for the first reading is still there
+			p.landmarkInput(r, b.input())
+		}
+		if i == 1 {
+			mirror(b.input(), landmarkSide)
 		}
 		two[i], err = b.landmarks(r, i == 1)
 		return err

@@ -74,10 +74,11 @@ func (p picture) crop(r region, n int, mul, add float32, out []float32) {
 }
 
 // mirror flips an n x n sample left to right.
-func mirror(out, in []float32, n int) {
+func mirror(v []float32, n int) {
 	for row := 0; row < n*n; row += n {
-		for x := range n {
-			*(*[3]float32)(out[3*(row+n-1-x):]) = *(*[3]float32)(in[3*(row+x):])
+		for i, j := row, row+n-1; i < j; i, j = i+1, j-1 {
+			a, b := (*[3]float32)(v[3*i:]), (*[3]float32)(v[3*j:])
+			*a, *b = *b, *a
 		}
 	}
 }

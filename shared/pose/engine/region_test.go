@@ -108,11 +108,12 @@ func (p picture) sample(x, y float64, mul, add float32, out []float32) {
 // TestMirrorFlipsRows: left and right change places, red, green and blue do not.
 func TestMirrorFlipsRows(t *testing.T) {
 	const n = 5
-	in, out := make([]float32, 3*n*n), make([]float32, 3*n*n)
+	in := make([]float32, 3*n*n)
 	for i := range in {
 		in[i] = float32(i)
 	}
-	mirror(out, in, n)
+	out := slices.Clone(in)
+	mirror(out, n)
 	for y := range n {
 		for x := range n {
 			for k := range 3 {

@@ -38,11 +38,14 @@ func (t *team) close() {
 	}
 }
 
+// alone reports whether there is one bench, on which everything runs in turn.
+func (t *team) alone() bool { return len(t.benches) == 1 }
+
 // each calls fn for 0 to n-1, on as many benches at once as there are, and joins
 // the errors.
 func (t *team) each(n int, fn func(b *bench, i int) error) error {
 	errs := make([]error, n)
-	if n == 1 || len(t.benches) == 1 {
+	if n == 1 || t.alone() {
 		b := <-t.free
 		defer func() { t.free <- b }()
 		for i := range n {

@@ -57,7 +57,7 @@ func (e *Engine) Track(ctx context.Context, src string, info media.Info, after *
 	}
 	defer readers.close()
 	t := &tracker{info: info, state: s, index: index, emit: emit,
-		observer: newObserver(readers, s.Target, info.Width, s.Region)}
+		observer: observer{team: readers, target: s.Target, width: float64(info.Width), last: s.Region}}
 	return t.run(ctx, src)
 }
 
