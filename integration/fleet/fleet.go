@@ -20,7 +20,9 @@ const (
 )
 
 // A job of the test, and timers related as those of shared/names are: keeper <=
-// lease/3, lease + skew <= visibility, visibility + a new worker < heartbeat.
+// lease/3, lease + skew <= visibility, visibility + a new worker < heartbeat. A job comes
+// back to dispatch when its heartbeat has run out; where the functions, whose skew is the
+// deployed one, then still took its lease for a living one, it would wait for another.
 const (
 	Chunks     = 6
 	Each       = 300 * time.Millisecond
@@ -28,7 +30,7 @@ const (
 	Lease      = 10 * time.Second
 	Skew       = time.Second
 	Visibility = 12 * time.Second
-	Heartbeat  = 20 * time.Second
+	Heartbeat  = 30 * time.Second
 )
 
 // What a note in the diary says.

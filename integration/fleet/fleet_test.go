@@ -27,14 +27,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestHundredJobsOfProcesses: four workers, one killed -9 every four seconds and now
+// TestHundredJobsOfProcesses: four workers, one killed -9 every three seconds and now
 // and then one stopped until another has taken its job over, a hundred jobs on both
 // roads. Every job is done once in the store.
 func TestHundredJobsOfProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
 	}
-	const jobs, workers, every, stopEach = 100, 4, 4 * time.Second, 5
+	const jobs, workers, every, stopEach = 100, 4, 3 * time.Second, 5
 	w := start(t, "")
 	if err := w.Tasks().SetDesired(workers); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestHundredJobsOfProcesses(t *testing.T) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for n, open := 1, ids; len(open) > 0; n, _ = n+1, <-tick.C {
-		if time.Since(begun) > 18*time.Minute {
+		if time.Since(begun) > 12*time.Minute {
 			t.Errorf("%d jobs are open after %s", len(open), time.Since(begun).Truncate(time.Second))
 			break
 		}
