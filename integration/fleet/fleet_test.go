@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"fastbowlinglab/integration/fleet"
 	"fastbowlinglab/integration/local"
@@ -224,8 +226,11 @@ func (w *world) runOf(id string) (succeeded bool) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		succeeded = x.Status == "SUCCEEDED"
-		return x.Status != "RUNNING"
+		succeeded = x.Status == types.ExecutionStatusSucceeded
+		if x.Status != types.ExecutionStatusRunning && !succeeded {
+			w.t.Logf("the run of %s: %s, %s: %s", id, x.Status, aws.ToString(x.Error), aws.ToString(x.Cause))
+		}
+		return x.Status != types.ExecutionStatusRunning
 	})
 	return succeeded
 }

@@ -15,15 +15,15 @@ const minDecoded = 0.9
 // containers round to their own time base, and we to microseconds.
 const timeSlack = 0.001
 
-// Frame is one decoded picture: upright, square pixels, SDR.
+// Frame is one decoded picture: upright, square pixels, SDR. Where Options.Planes
+// allows it, it may come as it was stored instead.
 type Frame struct {
 	Index  int     // from 0 at the clip's first shown frame
 	Time   float64 // seconds from the clip's first shown frame, strictly rising
 	Width  int
 	Height int
-	Pix    []byte // rgb24, row by row, 3*Width*Height bytes
-
-	part *partial // what Pix is filled from, nil when it holds everything (see Fill)
+	Pix    []byte  // rgb24, row by row, 3*Width*Height bytes
+	Planes *Planes // in place of Pix
 }
 
 // Options of Frames. The zero value gives every frame at its displayed size.
@@ -36,16 +36,16 @@ type Options struct {
 	LastSeen float64
 
 	// Alloc gives the buffer of the next frame, of n bytes. Without it one
-	// buffer is used for all and Pix is valid only inside the call.
+	// buffer is used for all, and the picture is valid only inside the call.
 	Alloc func(n int) []byte
 
-	// Window is when pictures are needed. Frames outside it may come without Pix,
+	// Window is when pictures are needed. Frames outside it may come without a picture,
 	// and do once the clip has been surveyed (see Survey). Nil is always.
 	Window *Window
 
-	// Partial says that the reader looks at parts of a picture alone, and calls
-	// Frame.Fill before it reads one. Of pictures kept the rest is not worked out.
-	Partial bool
+	// Planes says that the reader takes pictures as they were stored, and turns to RGB
+	// what it looks at. Pictures kept come like that, if they are of 8 bits and 4:2:0.
+	Planes bool
 }
 
 // Window is a stretch of a clip, in seconds, both ends included.

@@ -39,8 +39,8 @@ func (k *kept) upright(stored []byte, info Info) []byte {
 	if info.Turn.sideways() {
 		stride = k.height
 	}
-	at, dx, dy := info.Turn.walk(k.width, k.height, stride)
-	cat, cdx, cdy := info.Turn.walk(cw, ch, stride/2)
+	at, dx, dy := info.Turn.Walk(k.width, k.height, stride)
+	cat, cdx, cdy := info.Turn.Walk(cw, ch, stride/2)
 	for y := range ch {
 		upper, lower := ys[2*y*k.width:][:k.width], ys[(2*y+1)*k.width:][:k.width]
 		o, c := at+2*y*dy, cat+y*cdy

@@ -28,8 +28,8 @@ func (s *source) reread(ctx context.Context, info Info, opt Options, fn func(Fra
 	}
 	err := blank(opt.Seen, first)
 	if err == nil && last > first {
-		if k.partly(info, opt) {
-			err = k.parts(ctx, info, opt, first, last, fn)
+		if k.asPlanes(info, opt) {
+			err = k.planes(ctx, info, opt, first, last, fn)
 		} else if k.holds(info, opt.MaxSide) {
 			err = k.pictures(ctx, info, opt, first, last, fn)
 		} else {

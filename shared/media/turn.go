@@ -50,10 +50,10 @@ func (t Turn) filters() []string {
 // sideways reports whether width and height change places.
 func (t Turn) sideways() bool { return t.Quarter&1 == 1 }
 
-// walk gives where the first stored pixel of a w x h picture comes to lie in the
+// Walk gives where the first stored pixel of a w x h picture comes to lie in the
 // displayed one, whose rows are stride apart, by index, and the steps to the next one
 // across and down.
-func (t Turn) walk(w, h, stride int) (at, dx, dy int) {
+func (t Turn) Walk(w, h, stride int) (at, dx, dy int) {
 	var x, y, ax, ay, bx, by int // place of the first pixel, steps across and down
 	switch t.Quarter {
 	case 0:
@@ -75,8 +75,8 @@ func (t Turn) walk(w, h, stride int) (at, dx, dy int) {
 	return y*stride + x, ay*stride + ax, by*stride + bx
 }
 
-// stored gives the part of a stored w x h picture that is displayed as r.
-func (t Turn) stored(r image.Rectangle, w, h int) image.Rectangle {
+// Stored gives the part of a stored w x h picture that is displayed as r.
+func (t Turn) Stored(r image.Rectangle, w, h int) image.Rectangle {
 	if t.Flip {
 		width := w
 		if t.sideways() {

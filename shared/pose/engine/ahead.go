@@ -46,7 +46,9 @@ func ahead(ctx context.Context, take func(media.Frame) error,
 			<-decoded
 			return err
 		}
-		if f.Pix != nil {
+		if f.Planes != nil {
+			buffers.Put(&f.Planes.I420)
+		} else if f.Pix != nil {
 			buffers.Put(&f.Pix)
 		}
 	}

@@ -1,5 +1,7 @@
 package engine
 
+// #cgo CFLAGS: -O3
+// #cgo LDFLAGS: -lm
 // #include "crop.h"
 import "C"
 
@@ -8,11 +10,12 @@ import (
 	"math"
 )
 
-// picture is an RGB picture, three bytes a pixel.
+// picture is an RGB picture.
 type picture struct {
-	w, h int
-	pix  []byte
-	fill func(image.Rectangle) // makes a part readable, nil when all of it is
+	w, h  int
+	depth int // bytes a pixel: rgbDepth or canvasDepth
+	pix   []byte
+	fill  func(image.Rectangle) // makes a part readable, nil when all of it is
 }
 
 // show makes what regions are sampled from readable.
@@ -59,7 +62,7 @@ const margin = 1.25
 
 // crop samples the region to n x n pixels as floats value*mul+add, bilinearly.
 // What lies outside the picture is black. It is the work of the pass beside the
-// models, and in C because three colours at a time take half the time there.
+// models, and in C because there the colours of four pixels are mixed at once.
 func (p picture) crop(r region, n int, mul, add float32, out []float32) {
 	sin, cos := math.Sincos(r.Angle)
 	step, half := r.Side/float64(n), float64(n-1)/2
@@ -67,18 +70,14 @@ func (p picture) crop(r region, n int, mul, add float32, out []float32) {
 	s := C.struct_sampling{
 		x: C.double(r.X - 0.5 - half*(ux+vx)), y: C.double(r.Y - 0.5 - half*(uy+vy)),
 		ux: C.double(ux), uy: C.double(uy), vx: C.double(vx), vy: C.double(vy),
-		w: C.int(p.w), h: C.int(p.h), n: C.int(n), mul: C.float(mul), add: C.float(add),
+		w: C.int(p.w), h: C.int(p.h), size: C.int(p.depth), n: C.int(n), mul: C.float(mul), add: C.float(add),
 	}
-	pix, out := p.pix[:3*p.w*p.h], out[:3*n*n]
-	C.crop((*C.uchar)(&pix[0]), &s, (*C.float)(&out[0]))
+	pix, out := p.pix[:p.depth*p.w*p.h], out[:3*n*n]
+	C.crop((*C.uint8_t)(&pix[0]), &s, (*C.float)(&out[0]))
 }
 
 // mirror flips an n x n sample left to right.
 func mirror(v []float32, n int) {
-	for row := 0; row < n*n; row += n {
-		for i, j := row, row+n-1; i < j; i, j = i+1, j-1 {
-			a, b := (*[3]float32)(v[3*i:]), (*[3]float32)(v[3*j:])
-			*a, *b = *b, *a
-		}
-	}
+	v = v[:3*n*n]
+	C.mirror((*C.float)(&v[0]), C.int(n))
 }

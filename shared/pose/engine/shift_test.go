@@ -44,3 +44,43 @@ func TestShiftIsTheLeastDifferent(t *testing.T) {
 		}
 	}
 }
+
+// TestDifferenceIsPlain compares the difference of two thumbnails with the same in plain
+// words, at every shift, and with a bound.
+func TestDifferenceIsPlain(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for range 10 {
+		w, h := 20+rnd.IntN(120), 1+rnd.IntN(80)
+		a, b := thumbnail{w: w, h: h, lum: make([]uint8, w*h)}, thumbnail{w: w, h: h, lum: make([]uint8, w*h)}
+		for i := range a.lum {
+			a.lum[i], b.lum[i] = uint8(rnd.IntN(256)), uint8(rnd.IntN(256))
+			if rnd.IntN(2) == 0 {
+				b.lum[i] = a.lum[i] + uint8(rnd.IntN(40))
+			}
+		}
+		for sy := -shiftY; sy <= shiftY; sy++ {
+			for sx := -shiftX; sx <= shiftX; sx++ {
+				sum, n := 0, 0
+				for y := max(0, sy); y < min(h, h+sy); y += 2 {
+					for x := max(0, sx); x < min(w, w+sx); x++ {
+						d := int(a.lum[y*w+x]) - int(b.lum[(y-sy)*w+x-sx])
+						sum, n = sum+min(max(d, -d), shiftMost), n+1
+					}
+				}
+				want := float64(sum)/float64(n) + 0.002*(math.Abs(float64(sx))+math.Abs(float64(sy)))
+				if n == 0 {
+					want = math.Inf(1)
+				}
+				if got := a.difference(b, sx, sy, math.Inf(1)); got != want {
+					t.Fatalf("%dx%d shifted by %d, %d: %g, want %g", w, h, sx, sy, got, want)
+				}
+				if got := a.difference(b, sx, sy, want); got != want {
+					t.Fatalf("%dx%d shifted by %d, %d, bound at itself: %g, want %g", w, h, sx, sy, got, want)
+				}
+				if got := a.difference(b, sx, sy, want*0.9); n > 0 && !(got > want*0.9) {
+					t.Fatalf("%dx%d shifted by %d, %d, bound below: %g", w, h, sx, sy, got)
+				}
+			}
+		}
+	}
+}

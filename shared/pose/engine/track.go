@@ -68,6 +68,7 @@ type tracker struct {
 	index    int // of the next chunk
 	emit     func(pose.Chunk) error
 	observer observer
+	canvas   canvas
 
 	pending []observation // seen, not yet settled
 	regions []*region     // the observer's, after each of them
@@ -76,7 +77,7 @@ type tracker struct {
 // run decodes ahead of the observer.
 func (t *tracker) run(ctx context.Context, src string) error {
 	err := ahead(ctx, t.take, func(ctx context.Context, alloc func(int) []byte, give func(media.Frame) error) error {
-		opt := media.Options{MaxSide: t.state.Target.Side, Seen: t.state.Next, LastSeen: t.state.Time, Alloc: alloc, Window: t.state.Target.window(), Partial: true}
+		opt := media.Options{MaxSide: t.state.Target.Side, Seen: t.state.Next, LastSeen: t.state.Time, Alloc: alloc, Window: t.state.Target.window(), Planes: true}
 		return media.Frames(ctx, src, t.info, opt, give)
 	})
 	if err != nil {
@@ -87,7 +88,7 @@ func (t *tracker) run(ctx context.Context, src string) error {
 
 // take observes a frame, and settles a chunk once enough lies beyond it.
 func (t *tracker) take(f media.Frame) error {
-	obs, err := t.observer.observe(picture{w: f.Width, h: f.Height, pix: f.Pix, fill: f.Fill}, f.Index, f.Time)
+	obs, err := t.observer.observe(t.canvas.show(f), f.Index, f.Time)
 	if err != nil {
 		return fmt.Errorf("track: frame %d: %w", f.Index, err)
 	}
