@@ -119,7 +119,7 @@ func (e *Engine) Detect(img image.Image, least float64) ([]pose.Person, error) {
 
 func pictureOf(img image.Image) picture {
 	r := img.Bounds()
-	p := picture{w: r.Dx(), h: r.Dy(), pix: make([]byte, 0, 3*r.Dx()*r.Dy())}
+	p := picture{w: r.Dx(), h: r.Dy(), depth: rgbDepth, pix: make([]byte, 0, rgbDepth*r.Dx()*r.Dy())}
 	if m, ok := img.(*image.RGBA); ok {
 		for y := range p.h {
 			row := m.Pix[y*m.Stride : y*m.Stride+4*p.w]
