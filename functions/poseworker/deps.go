@@ -29,8 +29,9 @@ type Vision interface {
 	// Track calls emit for every chunk after the one given, in order, and gives
 	// up when emit fails or ctx ends.
 	Track(ctx context.Context, src string, info media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error
-	// Still is a JPEG of the frame at so many seconds.
-	Still(ctx context.Context, src string, info media.Info, at float64, maxWidth int) ([]byte, error)
+	// Stills calls each with a JPEG of the frame at the i-th of so many seconds, or why
+	// there is none.
+	Stills(ctx context.Context, src string, info media.Info, at []float64, maxWidth int, each func(i int, jpeg []byte, err error))
 	Analyse(clip int, track pose.Track, info media.Info) motion.Clip
 }
 

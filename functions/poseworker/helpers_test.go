@@ -124,13 +124,16 @@ func (s *sight) Track(ctx context.Context, src string, _ media.Info, after *pose
 	return nil
 }
 
-func (s *sight) Still(_ context.Context, _ string, _ media.Info, at float64, _ int) ([]byte, error) {
-	if s.stillOf != nil {
-		if err := s.stillOf(at); err != nil {
-			return nil, err
+func (s *sight) Stills(_ context.Context, _ string, _ media.Info, at []float64, _ int, each func(int, []byte, error)) {
+	for i, t := range at {
+		if s.stillOf != nil {
+			if err := s.stillOf(t); err != nil {
+				each(i, nil, err)
+				continue
+			}
 		}
+		each(i, fmt.Appendf(nil, "jpeg at %.2f", t), nil)
 	}
-	return fmt.Appendf(nil, "jpeg at %.2f", at), nil
 }
 
 func (s *sight) Analyse(clip int, t pose.Track, _ media.Info) motion.Clip {

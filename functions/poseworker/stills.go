@@ -15,19 +15,27 @@ import (
 // stillWidth is the width of key frames: more than a report prints of them.
 const stillWidth = 1280
 
-// stillsAtOnce is how many pictures are read and stored side by side: a picture that
-// the pass did not keep is a short run of a decoder that mostly waits for its start.
-const stillsAtOnce = 3
+// storesAtOnce is how many pictures are stored side by side, which is mostly waiting.
+const storesAtOnce = 3
 
 // stills stores a picture of every phase. A picture that the file cannot give is
 // left out and said so; anything else that goes wrong may be tried again.
 func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info media.Info) (motion.Clip, error) {
 	p.move(clip.Index, 1, "", "key frames")
+	times := make([]float64, len(clip.Phases))
+	for n, ph := range clip.Phases {
+		times[n] = ph.Time
+	}
 	keys, errs := make([]string, len(clip.Phases)), make([]error, len(clip.Phases))
-	turn := make(chan struct{}, stillsAtOnce)
+	turn := make(chan struct{}, storesAtOnce)
 	var stored atomic.Int32
 	var wg sync.WaitGroup
-	for n, ph := range clip.Phases {
+	p.d.Vision.Stills(ctx, src, info, times, stillWidth, func(n int, jpeg []byte, err error) {
+		p.keeper.progress.pulse()
+		if err != nil {
+			errs[n] = err
+			return
+		}
 		turn <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-turn }()
@@ -36,10 +44,10 @@ func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info me
 					errs[n] = fmt.Errorf("panic: %v", r)
 				}
 			}()
-			keys[n], errs[n] = p.still(ctx, clip.Index, ph, src, info)
+			keys[n], errs[n] = p.still(ctx, clip.Index, clip.Phases[n].Name, jpeg)
 			p.pictured(clip.Index, int(stored.Add(1)), len(clip.Phases))
 		})
-	}
+	})
 	wg.Wait()
 	for n := range clip.Phases {
 		ph := &clip.Phases[n]
@@ -57,12 +65,7 @@ func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info me
 }
 
 // still stores the picture of one phase and gives its key.
-func (p *pass) still(ctx context.Context, clip int, ph motion.Phase, src string, info media.Info) (string, error) {
-	jpeg, err := p.d.Vision.Still(ctx, src, info, ph.Time, stillWidth)
-	if err != nil {
-		return "", err
-	}
-	p.keeper.progress.pulse()
-	key := names.FrameKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence, clip, string(ph.Name))
+func (p *pass) still(ctx context.Context, clip int, phase motion.PhaseName, jpeg []byte) (string, error) {
+	key := names.FrameKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence, clip, string(phase))
 	return key, p.store.put(ctx, key, "image/jpeg", "", jpeg)
 }

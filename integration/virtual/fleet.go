@@ -177,9 +177,11 @@ func (s Sight) Track(ctx context.Context, _ string, _ media.Info, after *pose.Ch
 	return nil
 }
 
-// Still implements poseworker.Vision.
-func (Sight) Still(context.Context, string, media.Info, float64, int) ([]byte, error) {
-	return []byte("jpeg"), nil
+// Stills implements poseworker.Vision.
+func (Sight) Stills(_ context.Context, _ string, _ media.Info, at []float64, _ int, each func(int, []byte, error)) {
+	for i := range at {
+		each(i, []byte("jpeg"), nil)
+	}
 }
 
 // Analyse implements poseworker.Vision: every clip holds a right-arm delivery.

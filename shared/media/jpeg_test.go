@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"image/jpeg"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,5 +86,64 @@ func TestJPEGHeedsItsContext(t *testing.T) {
 	cancel()
 	if _, err := colours(64, 36).JPEG(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestStillsAreStill: several pictures at once, of pictures kept and of others, are those
+// that are given one by one, in order; where one cannot be had the others are.
+func TestStillsAreStill(t *testing.T) {
+	path := numbered(t, "clip.mp4", "")
+	plain, err := media.Open(t.Context(), path, media.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Release()
+	at := []float64{1.2, 0, 0.4, 0.4, 1.9}
+	for name, info := range map[string]media.Info{"Kept": surveyed(t, path, 1280), "Sought": plain} {
+		t.Run(name, func(t *testing.T) {
+			next := 0
+			media.Stills(t.Context(), path, info, at, 1280, func(i int, b []byte, err error) {
+				want, errOne := media.Still(t.Context(), path, info, at[i], 1280)
+				if i != next || err != nil || errOne != nil || !bytes.Equal(b, want) || len(want) == 0 {
+					t.Errorf("picture %d, the %d.: %d bytes, %v; alone %d bytes, %v", i, next, len(b), err, len(want), errOne)
+				}
+				next++
+			})
+			if next != len(at) {
+				t.Errorf("%d pictures of %d", next, len(at))
+			}
+		})
+	}
+	media.Stills(t.Context(), path, plain, []float64{math.NaN(), 0.4}, 1280, func(i int, b []byte, err error) {
+		if bad := i == 0; bad != (err != nil) || bad != (b == nil) {
+			t.Errorf("picture %d: %d bytes, %v", i, len(b), err)
+		}
+	})
+	media.Stills(t.Context(), path, surveyed(t, path, 1280), nil, 1280, func(int, []byte, error) { t.Error("a picture of nothing") })
+}
+
+// TestHalfAnAnswerIsNone: an encoder that gives fewer pictures than it was asked for, or
+// one that is cut, gives none.
+func TestHalfAnAnswerIsNone(t *testing.T) {
+	path := numbered(t, "clip.mp4", "")
+	info := surveyed(t, path, 1280)
+	one, err := media.Still(t.Context(), path, info, 0.5, 1280)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string][]byte{"One": one, "Cut": append(bytes.Clone(one), one[:len(one)-2]...), "Three": bytes.Repeat(one, 3), "Trailing": append(bytes.Repeat(one, 2), 0)} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := errors.Join(os.WriteFile(filepath.Join(dir, "answer"), answer, 0o644),
+				os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\ncat >/dev/null; exec cat "+dir+"/answer\n"), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+			media.Stills(t.Context(), path, info, []float64{0.5, 0.5}, 1280, func(i int, b []byte, err error) {
+				if b != nil || fault.NameOf(err) != fault.Transient {
+					t.Errorf("picture %d: %d bytes, %v", i, len(b), err)
+				}
+			})
+		})
 	}
 }

@@ -1,11 +1,11 @@
 package media
 
-// jpegColours gives the frame at or first after a time from the pictures kept, as
-// displayed and in a JPEG's colours; false when they are not of the size or kind that
-// is wanted.
-func (k *kept) jpegColours(info Info, at float64, maxWidth int) (bitmap, bool) {
-	if !k.complete() || !k.plain(info) {
-		return bitmap{}, false
+// jpegColours gives the frames at or first after some times from the pictures kept, as
+// displayed and in a JPEG's colours; nil when they are not of the size or kind that is
+// wanted, or one cannot be read.
+func (k *kept) jpegColours(info Info, at []float64, maxWidth int) (pictures []bitmap) {
+	if !k.complete() || !k.plain(info) || len(at) == 0 {
+		return nil
 	}
 	width, height := k.width, k.height
 	if info.Turn.sideways() {
@@ -13,14 +13,16 @@ func (k *kept) jpegColours(info Info, at float64, maxWidth int) (bitmap, bool) {
 	}
 	w, h := info.FitWidth(maxWidth)
 	if width < w || height < h || width > w+1 || height > h+1 { // stored sides are even
-		return bitmap{}, false
+		return nil
 	}
 	stored := make([]byte, k.frame)
-	index := k.at(at - min(timeSlack, 0.25/info.FrameRate))
-	if k.read(index, stored) != nil {
-		return bitmap{}, false // the clip itself can be asked
+	for _, t := range at {
+		if k.read(k.at(t-min(timeSlack, 0.25/info.FrameRate)), stored) != nil {
+			return nil // the clip itself can be asked
+		}
+		pictures = append(pictures, bitmap{format: "yuvj420p", width: width, height: height, pix: k.upright(stored, info)})
 	}
-	return bitmap{format: "yuvj420p", width: width, height: height, pix: k.upright(stored, info)}, true
+	return pictures
 }
 
 // plain reports whether pictures kept are of 8 bits and 4:2:0 and can be read here.

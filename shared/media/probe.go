@@ -247,7 +247,7 @@ func (l Limits) checkLength(i Info) error {
 // readFailure names what ended the reading of a decoder's output.
 func readFailure(err error) error {
 	if errors.Is(err, errStalled) {
-		return refuse(reason.MediaUnreadable, "the decoder gave nothing for %s", stallTimeout)
+		return &Refusal{Code: reason.MediaUnreadable, Detail: fmt.Sprintf("the decoder gave nothing for %s", stallTimeout), hung: true}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return refuse(reason.MediaUnreadable, "the decoder stopped in the middle of a frame")

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fastbowlinglab/shared/fault"
@@ -35,9 +36,15 @@ type relay struct {
 	client *http.Client
 	size   int64
 
+	starved atomic.Int32 // ranges for which storage owes bytes at this moment
+
 	mu  sync.Mutex
 	err error // the first failure that retries did not mend
 }
+
+// ErrAway is in the chain of an error that is storage's and no property of the clip:
+// it failed, was overloaded, broke off or did not answer.
+var ErrAway = errors.New("storage is away")
 
 func openRemote(ctx context.Context, u *url.URL) (*source, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -108,7 +115,9 @@ func (r *relay) get(first, last int64) (*http.Response, error) {
 			break
 		}
 		var res *http.Response
-		if res, err = r.once(first, last); err == nil {
+		r.starved.Add(1)
+		res, err = r.once(first, last)
+		if r.starved.Add(-1); err == nil {
 			return res, nil
 		}
 		if fault.NameOf(err) != fault.Transient {
@@ -130,7 +139,7 @@ func (r *relay) once(first, last int64) (*http.Response, error) {
 	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
 	res, err := r.client.Do(req)
 	if err != nil {
-		return nil, fault.Wrap(fault.Transient, urlless(err), "read clip")
+		return nil, away(urlless(err), "read clip")
 	}
 	switch {
 	case res.StatusCode == http.StatusPartialContent,
@@ -139,11 +148,19 @@ func (r *relay) once(first, last int64) (*http.Response, error) {
 		return res, nil
 	}
 	res.Body.Close()
-	name := fault.Transient // 403 too: an expired signature is renewed by asking again
-	if res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusOK {
-		name = fault.Permanent
+	switch code := res.StatusCode; {
+	case code >= 500, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
+		return nil, away(nil, "read clip: storage answered %d", code)
+	case code == http.StatusNotFound, code == http.StatusOK:
+		return nil, fault.New(fault.Permanent, "read clip: storage answered %d", code)
 	}
-	return nil, fault.New(name, "read clip: storage answered %d", res.StatusCode)
+	// 403 too: an expired signature is renewed by asking again.
+	return nil, fault.New(fault.Transient, "read clip: storage answered %d", res.StatusCode)
+}
+
+// away names a failure of storage.
+func away(err error, format string, a ...any) error {
+	return fault.Wrap(fault.Transient, errors.Join(ErrAway, err), format, a...)
 }
 
 // pause waits before another try: about 0.2, 0.4, 0.8 s, jittered.
@@ -182,7 +199,7 @@ func (r *relay) copyRange(w io.Writer, first, last int64) error {
 		if err != nil {
 			return err
 		}
-		n, err := copyStalling(w, res.Body, to-first+1)
+		n, err := copyStalling(w, owed{res.Body, &r.starved}, to-first+1)
 		res.Body.Close()
 		first += n
 		if errors.Is(err, errWrite) {
@@ -193,13 +210,25 @@ func (r *relay) copyRange(w io.Writer, first, last int64) error {
 		}
 		if first <= to {
 			if fruitless++; fruitless >= remoteTries {
-				err := fault.New(fault.Transient, "read clip: the answer broke off at byte %d", first)
+				err := away(nil, "read clip: the answer broke off at byte %d", first)
 				r.fail(err)
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// owed is an answer's body that counts who waits for a byte of it.
+type owed struct {
+	io.ReadCloser
+	starved *atomic.Int32
+}
+
+func (o owed) Read(p []byte) (int, error) {
+	o.starved.Add(1)
+	defer o.starved.Add(-1)
+	return o.ReadCloser.Read(p)
 }
 
 var errWrite = errors.New("reader has gone")
@@ -305,10 +334,22 @@ func (r *relay) fail(err error) {
 	}
 }
 
-func (r *relay) broken() error {
+// broken is why the clip could not be read, where it was read with err. A program that
+// gave nothing for too long while storage owed it bytes was kept waiting: it was not the
+// one that hung.
+func (r *relay) broken(err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.err == nil && hung(err) && r.starved.Load() > 0 {
+		return away(nil, "read clip: storage gives nothing")
+	}
 	return r.err
+}
+
+// hung reports whether a program was ended because it gave nothing, or no end, in time.
+func hung(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.hung || errors.Is(err, context.DeadlineExceeded)
 }
 
 // urlless drops the URL that net/http puts into its errors: it is signed.

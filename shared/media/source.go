@@ -23,9 +23,9 @@ type source struct {
 	input string // what follows -i
 	proto string // protocols that ffmpeg may use
 	close func()
-	// broken tells why the source could not be read, nil if it could. It is
-	// how a failing network is told from a cut file.
-	broken func() error
+	// broken tells why the source could not be read, nil if it could or if what went
+	// wrong is not the source's. It is how a failing network is told from a cut file.
+	broken func(err error) error
 }
 
 // open opens a path, or a URL that starts with http:// or https://.
@@ -58,7 +58,7 @@ func openFile(path string) (*source, error) {
 	}
 	return &source{
 		ReaderAt: f, size: st.Size(), input: "file:" + abs, proto: "file",
-		close: func() { f.Close() }, broken: func() error { return nil },
+		close: func() { f.Close() }, broken: func(error) error { return nil },
 	}, nil
 }
 

@@ -14,8 +14,12 @@ import (
 // seeks; a time up to a millisecond (or a quarter of a frame) before at counts
 // as at, since containers round times. After the last frame it gives the last.
 func Still(ctx context.Context, src string, info Info, at float64, maxWidth int) ([]byte, error) {
-	if picture, ok := info.kept.jpegColours(info, at, maxWidth); ok {
-		return picture.jpeg(ctx)
+	if pictures := info.kept.jpegColours(info, []float64{at}, maxWidth); pictures != nil {
+		all, err := jpegs(ctx, pictures)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
 	}
 	var f Frame
 	err := with(ctx, src, func(s *source) error {
@@ -30,6 +34,27 @@ func Still(ctx context.Context, src string, info Info, at float64, maxWidth int)
 		return nil, err
 	}
 	return f.JPEG(ctx)
+}
+
+// Stills calls each with what Still gives for the i-th of several times, in order. Of
+// pictures kept one ffmpeg makes all of them.
+func Stills(ctx context.Context, src string, info Info, at []float64, maxWidth int, each func(i int, jpeg []byte, err error)) {
+	pictures := info.kept.jpegColours(info, at, maxWidth)
+	if pictures == nil {
+		for i, t := range at {
+			jpeg, err := Still(ctx, src, info, t, maxWidth)
+			each(i, jpeg, err)
+		}
+		return
+	}
+	all, err := jpegs(ctx, pictures)
+	for i := range at {
+		if err != nil {
+			each(i, nil, err)
+		} else {
+			each(i, all[i], nil)
+		}
+	}
 }
 
 // Sample gives n frames spread evenly over the clip, one for the middle of each
@@ -95,7 +120,7 @@ func with(ctx context.Context, src string, fn func(*source) error) error {
 	defer s.close()
 	err = fn(s)
 	if err != nil && ctx.Err() == nil {
-		if broken := s.broken(); broken != nil {
+		if broken := s.broken(err); broken != nil {
 			return broken
 		}
 	}

@@ -35,9 +35,9 @@ func (v Vision) Track(ctx context.Context, src string, info media.Info, after *p
 	return v.Tracker.Track(ctx, src, info, after, emit)
 }
 
-// Still implements poseworker.Vision.
-func (v Vision) Still(ctx context.Context, src string, info media.Info, at float64, maxWidth int) ([]byte, error) {
-	return media.Still(ctx, src, info, at, maxWidth)
+// Stills implements poseworker.Vision.
+func (v Vision) Stills(ctx context.Context, src string, info media.Info, at []float64, maxWidth int, each func(i int, jpeg []byte, err error)) {
+	media.Stills(ctx, src, info, at, maxWidth, each)
 }
 
 // Analyse implements poseworker.Vision.

@@ -164,8 +164,10 @@ func work(ctx context.Context) error {
 	}
 }
 
-func (*sight) Still(context.Context, string, media.Info, float64, int) ([]byte, error) {
-	return []byte("\xff\xd8 a picture"), nil
+func (*sight) Stills(_ context.Context, _ string, _ media.Info, at []float64, _ int, each func(int, []byte, error)) {
+	for i := range at {
+		each(i, []byte("\xff\xd8 a picture"), nil)
+	}
 }
 
 func (*sight) Analyse(clip int, t pose.Track, _ media.Info) motion.Clip {
