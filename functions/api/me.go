@@ -48,7 +48,8 @@ func (d Deps) me(ctx context.Context, r request) (answer, error) {
 }
 
 // meIn is the body of PUT /v1/me; both channels must be told, and the version that
-// the choice was made of.
+// the choice was made of. Apps of before there were versions send none: they may
+// decline.
 type meIn struct {
 	Channels struct {
 		Email *bool `json:"email"`
@@ -65,18 +66,32 @@ func (d Deps) setMe(ctx context.Context, r request) (answer, error) {
 	if in.Channels.Email == nil || in.Channels.Push == nil {
 		return answer{}, invalid("channels: email and push, each true or false")
 	}
-	if in.Version == nil || *in.Version < 0 {
+	if in.Version != nil && *in.Version < 0 {
 		return answer{}, invalid("version: the one that GET /v1/me showed with the channels")
 	}
-	err := d.People.Choose(ctx, r.Athlete, athlete.Channels{Email: *in.Channels.Email, Push: *in.Channels.Push}, *in.Version)
-	if errors.Is(err, athlete.ErrChanged) {
-		return answer{}, problem{Status: http.StatusConflict, Code: "channels_changed", Title: "The channels were chosen anew meanwhile.",
-			Detail: "Read them again, and choose from what they are now."}
-	}
+	err := d.choose(ctx, r.Athlete, athlete.Channels{Email: *in.Channels.Email, Push: *in.Channels.Push}, in.Version)
 	if err != nil {
 		return answer{}, err
 	}
 	return d.me(ctx, r)
+}
+
+// choose stores a choice: whole, of the version that it was made of; without one
+// only what it declines.
+func (d Deps) choose(ctx context.Context, athleteID string, c athlete.Channels, seen *int64) error {
+	p := problem{Status: http.StatusConflict, Code: "channels_changed", Title: "The channels were chosen anew meanwhile.",
+		Detail: "Read them again, and choose from what they are now."}
+	var err error
+	if seen != nil {
+		err = d.People.Choose(ctx, athleteID, c, *seen)
+	} else {
+		err = d.People.Decline(ctx, athleteID, c)
+		p.Title, p.Detail = "What was declined is off, and nothing was turned on.", "To turn a channel on, send the version that GET /v1/me shows; an app that cannot needs an update."
+	}
+	if errors.Is(err, athlete.ErrChanged) {
+		return p
+	}
+	return err
 }
 
 // eraseMe records that the athlete wants everything deleted. The work is done

@@ -16,7 +16,7 @@ func TestChannels(t *testing.T) {
 		t.Errorf("me %s", me.Body)
 	}
 	for _, bad := range []string{`{}`, `{"channels":{}}`, `{"channels":{"email":true}}`, `{"channels":{"email":"no","push":true}}`,
-		`{"channels":{"email":true,"push":true}}`, `{"channels":{"email":true,"push":true},"version":-1}`} {
+		`{"channels":{"email":true,"push":true},"version":null}`, `{"channels":{"email":true,"push":true},"version":-1}`} {
 		w.do(call{route: "PUT /v1/me", body: bad}).want(t, 400, "invalid_request")
 	}
 	noMail := call{route: "PUT /v1/me", body: `{"channels":{"email":false,"push":true},"version":0}`}
@@ -30,6 +30,29 @@ func TestChannels(t *testing.T) {
 		t.Errorf("me %s", again.Body)
 	}
 	w.do(call{route: "GET /v1/me", headers: map[string]string{"if-none-match": again.Headers["ETag"]}}).want(t, 304, "")
+}
+
+// An app of before there were versions is heard when it declines, and never turns on
+// what was declined elsewhere.
+func TestChannelsOfAnOldApp(t *testing.T) {
+	w := newWorld(t)
+	put := func(channels string) call { return call{route: "PUT /v1/me", body: `{"channels":` + channels + `}`} }
+	for range 2 { // the second as after a lost answer
+		if r := w.do(put(`{"email":false,"push":true}`)).want(t, 200, ""); !strings.Contains(r.Body, `"channels":{"email":false,"push":true},"version":1`) {
+			t.Errorf("no mail: %s", r.Body)
+		}
+	}
+	for _, more := range []string{`{"email":true,"push":true}`, `{"email":true,"push":false}`} { // the old app still shows mail
+		for range 2 {
+			if r := w.do(put(more)).want(t, 409, "channels_changed"); !strings.Contains(r.Body, "needs an update") {
+				t.Errorf("%s: %s", more, r.Body)
+			}
+		}
+	}
+	if me := w.do(call{route: "GET /v1/me"}).want(t, 200, ""); !strings.Contains(me.Body, `"channels":{"email":false,"push":false},"version":2`) {
+		t.Errorf("me %s", me.Body)
+	}
+	w.do(call{route: "PUT /v1/me", body: `{"channels":{"email":true,"push":true},"version":2}`}).want(t, 200, "")
 }
 
 // A child's consent counts only when a parent gives it, by name.

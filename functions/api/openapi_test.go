@@ -68,7 +68,7 @@ var operations = map[string]operation{
 		problems: "analysis_not_found report_not_ready no_report"},
 	"GET /v1/credits":   {summary: "Balance and history, newest first.", out: creditsOut{}, status: 200, query: []string{"limit", "cursor"}, tag304: true},
 	"GET /v1/me":        {summary: "What the caller chose, and how far a deletion is.", out: meOut{}, status: 200, tag304: true},
-	"PUT /v1/me":        {summary: "Choose the channels on which to be told.", in: meIn{}, out: meOut{}, status: 200, problems: "athlete_erased channels_changed"},
+	"PUT /v1/me":        {summary: "Choose the channels on which to be told, from what GET /v1/me showed at that version. A choice without a version, as apps of before there were versions send it, only declines: it turns off what it declines and nothing on, and is answered 409 channels_changed unless it is what stands afterwards.", in: meIn{}, out: meOut{}, status: 200, problems: "athlete_erased channels_changed"},
 	"DELETE /v1/me":     {summary: "Ask for the deletion of everything held about the caller. It goes within minutes; the proof is there when no upload form can be good any more, after hours. GET /v1/me tells how far it is.", out: erasureOut{}, status: 202},
 	"GET /v1/me/export": {summary: "Everything held about the caller, a few analyses at a time, with links to every file.", out: exportOut{}, status: 200, query: []string{"cursor"}},
 	"POST /v1/payments/events": {summary: "A payment event of the shop's, signed: X-Signature = hex(HMAC-SHA256(key, X-Event-Id + \".\" + X-Timestamp + \".\" + body)). Credits of a refund are the total refunded of the payment.",
@@ -111,7 +111,8 @@ var limits = map[string]map[string]any{
 	"exportAnalysis.status": {"enum": statuses},
 }
 
-// required are the members without which a request is refused.
+// required are the members without which a request is refused, or, of a choice without
+// its version, heard in part.
 var required = map[string][]string{
 	"createIn": {"clips", "consent"}, "grantIn": {"athlete_id", "credits", "reason"}, "meIn": {"channels", "version"}, "meInChannels": {"email", "push"},
 	"paymentIn": {"athlete_id", "credits", "payment_id", "type"},

@@ -441,7 +441,7 @@ func (c *Client) MeSince(ctx context.Context, tag string) (out Me, seen Seen, er
 	return tagged[Me](c, ctx, request{http.MethodGet, "/v1/me", nil, "", tag})
 }
 
-// Choose is PUT /v1/me. Choose the channels on which to be told.
+// Choose is PUT /v1/me. Choose the channels on which to be told, from what GET /v1/me showed at that version. A choice without a version, as apps of before there were versions send it, only declines: it turns off what it declines and nothing on, and is answered 409 channels_changed unless it is what stands afterwards.
 func (c *Client) Choose(ctx context.Context, in Choice) (out Me, err error) {
 	return out, c.call(ctx, request{http.MethodPut, "/v1/me", nil, "", ""}, in, &out)
 }

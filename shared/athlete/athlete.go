@@ -104,6 +104,36 @@ func (s Store) Choose(ctx context.Context, athleteID string, c Channels, seen in
 	return ErrChanged
 }
 
+// declines bounds how often a decline looks again after another choice came between.
+const declines = 5
+
+// Decline takes away the channels that c has not, and gives none: it is for a choice
+// that does not say which one it was made of, as apps of before there were versions
+// make it. Somebody who wants no mail is heard by whatever app they have, and a tab or
+// a request that is late brings nothing back. Unless c is what stands afterwards, it
+// gives ErrChanged; what was declined is off all the same.
+func (s Store) Decline(ctx context.Context, athleteID string, c Channels) error {
+	for range declines {
+		now, version, err := s.Chosen(ctx, athleteID)
+		if err != nil {
+			return err
+		}
+		less := Channels{Email: now.Email && c.Email, Push: now.Push && c.Push}
+		if less != now {
+			if err := s.Choose(ctx, athleteID, less, version); errors.Is(err, ErrChanged) {
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		if less != c {
+			return ErrChanged
+		}
+		return nil
+	}
+	return ErrChanged
+}
+
 // Forget removes an athlete's choice. Suppressions stay: they hold nobody's
 // address, and they keep us from writing to somebody who complained.
 func (s Store) Forget(ctx context.Context, athleteID string) error {

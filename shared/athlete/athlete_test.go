@@ -70,6 +70,54 @@ func TestAChoiceIsNotTakenBackByAnOlderOne(t *testing.T) {
 	}
 }
 
+// A choice that names no version only declines: whatever it saw, it brings nothing
+// back, and what it declines is off. A repeat is told the same.
+func TestADeclineGivesNothing(t *testing.T) {
+	s := athlete.Store{DB: dynamotest.New(t), Athletes: names.Athletes.Name}
+	all, mail, push, none := athlete.Channels{Email: true, Push: true}, athlete.Channels{Email: true}, athlete.Channels{Push: true}, athlete.Channels{}
+	version := int64(0)
+	for _, tc := range []struct {
+		stands, asks, after athlete.Channels
+		err                 error
+	}{
+		{all, all, all, nil}, {all, push, push, nil}, {all, mail, mail, nil}, {all, none, none, nil},
+		{push, all, push, athlete.ErrChanged}, {push, mail, none, athlete.ErrChanged}, {push, push, push, nil}, {push, none, none, nil},
+		{none, push, none, athlete.ErrChanged}, {none, none, none, nil},
+	} {
+		if err := s.Choose(t.Context(), "a", tc.stands, version); err != nil {
+			t.Fatal(err)
+		}
+		for _, time := range []string{"first", "again"} {
+			if err := s.Decline(t.Context(), "a", tc.asks); !errors.Is(err, tc.err) {
+				t.Errorf("%+v of %+v, %s: %v, want %v", tc.asks, tc.stands, time, err, tc.err)
+			}
+			got, v, err := s.Chosen(t.Context(), "a")
+			if err != nil || got != tc.after {
+				t.Errorf("%+v of %+v, %s: %+v, %v; want %+v", tc.asks, tc.stands, time, got, err, tc.after)
+			}
+			version = v
+		}
+	}
+}
+
+// Old apps decline while new ones choose: each decline is heard, and its channel stays
+// off but for a choice that saw it.
+func TestDeclinesAtOnce(t *testing.T) {
+	s := athlete.Store{DB: dynamotest.New(t), Athletes: names.Athletes.Name}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() { // half want no mail, half no push
+			if err := s.Decline(t.Context(), "a", athlete.Channels{Email: i%2 == 0, Push: i%2 == 1}); err != nil && !errors.Is(err, athlete.ErrChanged) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if c, _, err := s.Chosen(t.Context(), "a"); err != nil || c != (athlete.Channels{}) {
+		t.Errorf("%+v, %v; want none", c, err)
+	}
+}
+
 // A row of the release before has no version: it is taken as the first.
 func TestAChoiceWithoutAVersion(t *testing.T) {
 	db := dynamotest.New(t)
