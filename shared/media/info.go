@@ -65,6 +65,8 @@ func DefaultLimits() Limits {
 type Refusal struct {
 	Code   reason.Code
 	Detail string // for the log; holds no URL and no name
+
+	hung bool // a program gave nothing for too long
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%s: %s", r.Code, r.Detail) }
