@@ -138,10 +138,10 @@ func (w *world) bothRoads(n int) []string {
 	return append(ids, w.submit(n/2, n/2)...)
 }
 
-// open gives those of the jobs that have no end.
+// open gives those of the jobs that have no end, as long as their runs may bring one.
 func (w *world) open(ids []string) (open []string) {
 	for _, id := range ids {
-		if !w.job(id).State.Ended() {
+		if !w.job(id).State.Ended() && w.execution(id).Status == types.ExecutionStatusRunning {
 			open = append(open, id)
 		}
 	}
@@ -217,15 +217,8 @@ func (w *world) check(ids []string, struck int) (f findings) {
 // runOf waits for the end of an analysis's run: whether it succeeded.
 func (w *world) runOf(id string) (succeeded bool) {
 	w.t.Helper()
-	arn, err := analysis.ExecutionARN(local.LiveARN, analysis.ExecutionName(id, 1))
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	eventually(w.t, 2*time.Minute, "the end of the run of "+id, func() bool {
-		x, err := sfn.NewFromConfig(w.AWS()).DescribeExecution(w.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		x := w.execution(id)
 		succeeded = x.Status == types.ExecutionStatusSucceeded
 		if x.Status != types.ExecutionStatusRunning && !succeeded {
 			w.t.Logf("the run of %s: %s, %s: %s", id, x.Status, aws.ToString(x.Error), aws.ToString(x.Cause))
@@ -233,4 +226,18 @@ func (w *world) runOf(id string) (succeeded bool) {
 		return x.Status != types.ExecutionStatusRunning
 	})
 	return succeeded
+}
+
+// execution is an analysis's run.
+func (w *world) execution(id string) *sfn.DescribeExecutionOutput {
+	w.t.Helper()
+	arn, err := analysis.ExecutionARN(local.LiveARN, analysis.ExecutionName(id, 1))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	x, err := sfn.NewFromConfig(w.AWS()).DescribeExecution(w.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return x
 }
