@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 	scripts, err := filepath.Glob("page/*.js")
-	if err != nil || len(scripts) != 3 {
+	if err != nil || len(scripts) != 7 {
 		t.Fatalf("scripts %v, %v", scripts, err)
 	}
 	for _, name := range scripts {
@@ -114,7 +115,14 @@ func TestWrittenPage(t *testing.T) {
 	c := start(t)
 	c.polls = ended
 	dir := t.TempDir()
-	host := httptest.NewServer(http.StripPrefix("/lab", http.FileServer(http.Dir(dir))))
+	var told atomic.Value
+	files := http.StripPrefix("/lab", http.FileServer(http.Dir(dir)))
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Referer(), "code=") {
+			told.Store(r.URL.Path)
+		}
+		files.ServeHTTP(w, r)
+	}))
 	t.Cleanup(host.Close)
 	page := names.NewPage(host.URL+"/lab/", c.api.URL, c.bucket.URL, c.page.Issuer, c.page.Client, c.pool.URL)
 	if err := web.Write(dir, page); err != nil {
@@ -128,6 +136,9 @@ func TestWrittenPage(t *testing.T) {
 	b.until("the pictures", "document.querySelectorAll('#pictures img').length === 2 && [...document.images].every(i => i.complete && i.naturalWidth > 0)", time.Minute)
 	if at := b.eval("location.href"); at != names.AppLink(page.App, "an-1") {
 		t.Errorf("it came back to %v", at)
+	}
+	if path := told.Load(); path != nil {
+		t.Errorf("a code is the Referer of %v: such a host sends no Referrer-Policy, and the page's own comes too late", path)
 	}
 	for _, e := range b.errors {
 		t.Errorf("the console says %s", e)

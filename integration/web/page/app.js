@@ -1,68 +1,25 @@
 'use strict';
-// The page as an app would use the API: every POST is repeated with the same key
-// until there is an answer, and what the server says is shown as text, never as
-// HTML.
+// The page from signing in to the report. What the server says is shown as text, never
+// as HTML; whatever happens to the page, an analysis is found again by its address and
+// in the list.
 const $ = (id) => document.getElementById(id);
 const show = (id, on) => { $(id).hidden = !on; };
-const sentence = (s) => (s ? s[0].toUpperCase() + s.slice(1) : '');
-const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-let api = ''; // the API's base address
-let key = '';
 let asked = address.get('analysis') || ''; // the analysis that the page's address names, as a mail's link does
+let key = ''; // of the submission that has no answer yet
+let shown = 0; // counts what is shown: the watch over an earlier thing ends
+let clip = null; // the clip that is to be uploaded, while this page has it
 
-function trouble(text) { $('trouble').textContent = text || ''; show('trouble', !!text); }
+function trouble(text, retry) { $('trouble').textContent = text || ''; show('trouble', !!text); show('retry', !!retry); if (text) $('trouble').scrollIntoView({ block: 'nearest' }); }
 
-class Problem extends Error {
-  constructor(status, body) { super(body.detail || body.title || body.message || 'The service answered ' + status); this.status = status; this.code = body.code; }
-}
-
-// call repeats a request that got no answer, or one that says: later. A token that
-// the API no longer takes is replaced once, whatever this device's clock says of it.
-async function call(method, path, { body, headers = {} } = {}) {
-  for (let attempt = 1, stale; ; attempt++) {
-    let answer, token;
-    try {
-      token = await signIn.token(stale);
-      answer = await fetch(api + path, { method, body: body && JSON.stringify(body), cache: 'no-store',
-        headers: { Authorization: 'Bearer ' + token, ...(body && { 'Content-Type': 'application/json' }), ...headers } });
-    } catch (lost) {
-      if (lost instanceof SignedOut) throw lost;
-      if (attempt >= 5) throw lost instanceof Unreachable ? lost : new Unreachable('The service cannot be reached. Please try again in a minute.');
-      await wait(300 * 2 ** attempt); continue;
-    }
-    if (answer.status === 401) {
-      if (!stale) { stale = token; continue; }
-      signIn.forget();
-      throw new SignedOut('Your sign-in has ended. Please sign in again.');
-    }
-    if (answer.status >= 500 && attempt < 5) { await wait(300 * 2 ** attempt); continue; }
-    if (answer.status === 304) return { status: 304 };
-    const data = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Problem(answer.status, data);
-    return { status: answer.status, tag: answer.headers.get('ETag'), data };
-  }
-}
-
-// upload sends a clip with its form; a lost one is sent again to the same key.
-function upload(form, file, progress) {
-  return new Promise((done, fail) => {
-    const body = new FormData();
-    for (const [k, v] of Object.entries(form.fields)) body.append(k, v);
-    body.append('file', file);
-    const x = new XMLHttpRequest();
-    x.open('POST', form.url);
-    x.upload.onprogress = (e) => { if (e.lengthComputable) progress(e.loaded / e.total); };
-    x.onload = () => (x.status < 300 ? done() : fail(new Error('The upload was refused (' + x.status + ').')));
-    x.onerror = () => fail(new Error('The upload was cut off.'));
-    x.send(body);
-  });
-}
+// land takes the keyboard, and whoever listens, to a part that has just come up.
+const land = (id) => $(id).querySelector('h2').focus();
 
 function step(now) {
   let reached = false;
   for (const li of document.querySelectorAll('#steps li')) {
     const is = li.dataset.step === now;
     li.className = is ? 'now' : reached ? '' : 'done';
+    if (is) li.setAttribute('aria-current', 'step'); else li.removeAttribute('aria-current');
     reached = reached || is;
   }
 }
@@ -77,7 +34,7 @@ async function balance() {
 async function start() {
   let config;
   try { config = await (await fetch('config.json', { cache: 'no-store' })).json(); } catch {
-    throw new Error('This page did not come whole. Please load it again.');
+    throw new Told('This page did not come whole. Please load it again.');
   }
   signIn.use(config);
   api = config.api;
@@ -85,125 +42,164 @@ async function start() {
     location.replace(config.app + (asked ? '?' + new URLSearchParams({ analysis: asked }) : ''));
     return;
   }
+  $('all').href = location.pathname;
   signIn.whenLeft(() => signedOut('You have signed out in another tab.'));
   const back = await signIn.back();
   if (back.analysis) { asked = back.analysis; toAnalysis(asked); }
   if (!back.done && !signIn.resumable()) { signedOut(back.trouble); return; }
-  try { await enter(); } catch (e) { signedOut(e.message); }
+  $('who').textContent = '';
+  await enter();
 }
 
 async function enter() {
   await balance();
   trouble(); show('sign-in', false); show('leave', true);
-  if (asked) await look(asked); else show('submit', true);
+  if (asked) await look(asked); else await front();
+}
+
+// front shows the form and what was sent before.
+async function front() {
+  shown++;
+  closeReport();
+  for (const id of ['run', 'again']) show(id, false);
+  age(); show('submit', true);
+  await earlier();
 }
 
 // signedOut shows the way in, and why it is shown again.
 function signedOut(why) {
-  for (const id of ['submit', 'run', 'report', 'leave']) show(id, false);
+  shown++; clip = null;
+  const within = document.activeElement !== document.body;
+  closeReport();
+  for (const id of ['submit', 'run', 'earlier', 'leave']) show(id, false);
+  $('list').replaceChildren();
   $('who').textContent = 'Not signed in';
   $('sign-in-text').textContent = asked ? 'Sign in to see the analysis ' + asked + '.' : 'Sign in to send a clip, or to see your report.';
-  $('enter').disabled = false; show('sign-in', true);
+  $('enter').disabled = false; $('leave').disabled = false; show('sign-in', true);
   trouble(why);
+  if (within) land('sign-in');
 }
 
-const failed = (e) => (e instanceof SignedOut ? signedOut(e.message) : trouble(e.message));
+const failed = (e, retry) => (e instanceof SignedOut ? signedOut(e.message) : trouble(asText(e), retry));
 
-// look shows an analysis that was made before.
-async function look(id) {
-  show('run', true); show('bar', true); show('refund', false); $('run').className = '';
-  try { await follow(id); } catch (e) {
-    if (e instanceof SignedOut) throw e;
-    show('run', false); show('submit', true);
-    trouble(e.status === 404 ? 'You have no analysis ' + id + '.' : e.message);
+// look shows an analysis, up to its end. With its clip, it uploads that first.
+async function look(id, file) {
+  const mine = ++shown;
+  const path = '/v1/analyses/' + encodeURIComponent(id);
+  clip = file || clip;
+  closeReport(); trouble();
+  for (const part of ['submit', 'earlier', 'resume', 'cancel', 'again', 'refund', 'hint']) show(part, false);
+  $('run').className = ''; $('estimate').textContent = ''; show('run', true); show('bar', true);
+  try {
+    if (file) {
+      step('upload'); $('bar').value = 0; $('stage').textContent = 'Uploading';
+      hint('Keep this page open until the clip is uploaded.');
+      await deliver(path, file, (part) => { if (mine === shown) $('bar').value = part; });
+      clip = null;
+      if (mine === shown) await balance();
+    }
+  } catch (e) {
+    if (mine !== shown) return;
+    if (e instanceof SignedOut) { failed(e); return; }
+    trouble(asText(e)); // and on: what stands is shown, and the clip may be sent again
   }
+  try { await follow(id, path, mine); } catch (e) {
+    if (mine !== shown) return;
+    if (e.status !== 404) { failed(e, true); return; }
+    await front().catch(failed);
+    trouble('You have no analysis ' + id + '.');
+  }
+}
+
+function hint(text) { $('hint').textContent = text; show('hint', !!text); }
+
+// follow shows an analysis as it goes on, until its end. A connection that is away is
+// waited for: the analysis goes on without this page.
+async function follow(id, path, mine) {
+  for (let tag = '', pause = 1500, away = false; ; await nap(pause)) {
+    let answer;
+    if (mine !== shown) return;
+    try { answer = await call('GET', path, { headers: tag ? { 'If-None-Match': tag } : {} }); } catch (e) {
+      if (mine !== shown) return;
+      if (!later(e)) throw e;
+      away = true; trouble('The service cannot be reached. This page goes on trying; your analysis goes on without it.');
+      continue;
+    }
+    if (mine !== shown) return;
+    if (away) { away = false; trouble(); }
+    if (answer.status === 304) { pause = Math.min(pause * 1.2, 5000); continue; } // a long wait asks less often
+    tag = answer.tag; pause = 1500;
+    if (await now(answer.data, path)) return;
+  }
+}
+
+// now shows how an analysis stands, and tells whether that is its end.
+async function now(a, path) {
+  if (a.status !== 'reserved' && !$('resume').hidden) trouble(); // another tab has uploaded it
+  const missing = a.status === 'reserved', early = missing || a.status === 'expired';
+  step(a.status === 'ready' || a.status === 'queued' ? a.status : early ? 'upload' : 'analysing');
+  $('stage').textContent = missing ? 'The clip has not been uploaded yet.' : a.message || sentence(a.stage || a.status);
+  if (a.progress === null || a.progress === undefined) $('bar').removeAttribute('value'); else $('bar').value = a.progress;
+  $('estimate').textContent = a.estimated_end ? 'Ready at about ' + new Date(a.estimated_end).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
+  const ended = ['ready', 'rejected', 'failed', 'expired'].includes(a.status);
+  show('bar', !ended && !missing); show('again', ended);
+  show('cancel', missing || a.status === 'queued'); show('resume', missing);
+  $('clip-again').required = !clip;
+  hint(missing ? (clip ? 'Upload it again, or choose another file.' : 'Choose it again, and upload it. One credit is set aside for it; it comes back if you cancel, or within a day.')
+    : ended ? '' : 'You may close this page. The analysis goes on, and is here when you come back.');
+  if (a.status === 'ready') { $('stage').textContent = 'Your report is ready.'; await report(path); return true; }
+  if (!ended) return false;
+  $('run').className = 'refused';
+  $('stage').textContent = a.message || 'The analysis has ended.';
+  if (a.refunded) { $('refund').textContent = 'Your credit has been given back.'; show('refund', true); }
+  await balance();
+  return true;
 }
 
 async function send(event) {
   event.preventDefault();
   trouble(); $('send').disabled = true;
-  const file = $('clip').files[0];
+  const file = $('clip').files[0], child = $('under').checked, email = $('email').value.trim();
+  const body = { athlete: { name: $('name').value, under_age: child }, ...(email && { email }), time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
+    consent: $('consent').checked, consent_by: child ? { role: 'parent', name: $('parent').value } : { role: 'self' },
+    clips: [{ name: file.name, type: file.type, size_bytes: file.size }] };
   key = key || crypto.randomUUID();
+  const create = () => call('POST', '/v1/analyses', { headers: { 'Idempotency-Key': key }, body });
   try {
-    const child = $('under').checked;
-    const { data } = await call('POST', '/v1/analyses', { headers: { 'Idempotency-Key': key }, body: {
-      athlete: { name: $('name').value, under_age: child }, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
-      consent: $('consent').checked, consent_by: child ? { role: 'parent', name: $('parent').value } : { role: 'self' },
-      clips: [{ name: file.name, type: file.type, size_bytes: file.size }] } });
-    show('submit', false); show('run', true); step('upload');
-    $('run').className = ''; show('bar', true); show('refund', false); $('estimate').textContent = '';
-    $('stage').textContent = 'Uploading';
-    for (let attempt = 1; data.uploads.length; attempt++) {
-      try { await upload(data.uploads[0], file, (part) => { $('bar').value = part; }); break; }
-      catch (e) { if (attempt === 4) throw e; await wait(1000 * attempt); }
-    }
-    await call('POST', '/v1/analyses/' + encodeURIComponent(data.analysis_id) + '/confirm');
-    asked = data.analysis_id; toAnalysis(asked); // whatever happens to this page now, it is found again
-    await balance();
-    await follow(data.analysis_id);
-    key = '';
+    const { data } = await create().catch((e) => {
+      if (e.code !== 'idempotency_key_reused') throw e;
+      key = crypto.randomUUID(); // the form was changed since a try without an answer: this is another submission
+      return create();
+    });
+    key = ''; asked = data.analysis_id; toAnalysis(asked); // whatever happens to this page now, it is found again
+    const over = look(asked, file);
+    land('run');
+    await over;
   } catch (e) {
-    if (e.code === 'no_credit' || e.status === 422 || e.status === 400) key = ''; // the next try is another request
-    failed(e); show('submit', !(e instanceof SignedOut));
-  }
-  $('send').disabled = false;
+    if (!later(e)) key = ''; // the next try is another request
+    failed(e);
+  } finally { $('send').disabled = false; }
 }
 
-async function follow(id) {
-  const path = '/v1/analyses/' + encodeURIComponent(id);
-  for (let tag = '', a; ; await wait(1500)) {
-    const answer = await call('GET', path, { headers: tag ? { 'If-None-Match': tag } : {} });
-    if (answer.status === 304) continue;
-    tag = answer.tag; a = answer.data;
-    step(a.status === 'ready' ? 'ready' : a.status === 'queued' ? 'queued' : 'analysing');
-    $('stage').textContent = a.message || sentence(a.stage || a.status);
-    if (a.progress === null) $('bar').removeAttribute('value'); else $('bar').value = a.progress;
-    $('estimate').textContent = a.estimated_end ? 'Ready at about ' + new Date(a.estimated_end).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
-    if (['ready', 'rejected', 'failed', 'expired'].includes(a.status)) {
-      show('bar', false); show('again', true);
-      if (a.status === 'ready') { $('stage').textContent = 'Your report is ready.'; await report(path); return; }
-      $('run').className = 'refused';
-      $('stage').textContent = a.message || 'The analysis has ended.';
-      if (a.refunded) { $('refund').textContent = 'Your credit has been given back.'; show('refund', true); }
-      await balance();
-      return;
-    }
-  }
+// age shows what a child's analysis needs.
+function age() {
+  const child = $('under').checked;
+  show('parent-row', child); $('parent').required = child;
+  $('consent-text').textContent = child ? 'As the parent, I agree that this clip is analysed' : 'I agree that this clip is analysed';
 }
 
-async function report(path) {
-  const { data } = await call('GET', path + '/report');
-  $('pdf').href = data.report_pdf.url;
-  const doc = await (await fetch(data.report_json.url)).json();
-  const clips = doc.clips || [];
-  $('pictures').replaceChildren(...data.pictures.map((p) => {
-    const figure = document.createElement('figure'), whole = document.createElement('a'), words = document.createElement('figcaption');
-    const clip = clips.find((c) => c.index === p.clip), phase = clip && (clip.phases || []).find((f) => f.name === p.phase);
-    words.textContent = sentence(p.phase.replace('_contact', ' contact').replaceAll('_', '-')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase && phase.at ? ' · ' + phase.at : '');
-    whole.href = p.url; whole.target = '_blank'; whole.rel = 'noreferrer';
-    whole.append(picture(p.url, words.textContent, phase && phase.limbs, clip && clip.width)); figure.append(whole, words);
-    return figure;
-  }));
-  show('legend', clips.some((c) => (c.phases || []).some((f) => f.limbs && f.limbs.length)));
-  const words = (tag, text) => { const e = document.createElement(tag); e.textContent = text || ''; return e; };
-  const advice = doc.coaching;
-  $('words').replaceChildren(words('p', doc.findings.summary),
-    ...doc.findings.items.flatMap((f) => [words('h3', f.title), words('p', f.detail)]),
-    ...(advice ? [words('h2', 'What to work on'), words('p', advice.summary),
-      ...advice.drills.flatMap((d) => [words('h3', d.title), words('p', d.purpose), words('p', d.steps.join(' ')), words('p', d.dose)]),
-      words('p', advice.safety)] : []),
-    ...(doc.limits || []).map((l) => words('p', l)),
-    words('small', doc.findings.author.written_by || 'Written by ' + doc.findings.author.provider));
-  show('report', true);
-}
-
-$('enter').addEventListener('click', () => { trouble(); $('enter').disabled = true; signIn.begin(asked).catch((e) => signedOut(e.message)); });
+$('enter').addEventListener('click', () => { trouble(); $('enter').disabled = true; signIn.begin(asked).catch((e) => signedOut(asText(e))); });
+$('retry').addEventListener('click', () => location.reload());
 $('leave').addEventListener('click', () => { $('leave').disabled = true; signIn.leave(); });
 $('submit').addEventListener('submit', send);
-$('under').addEventListener('change', () => {
-  show('parent-row', $('under').checked); $('parent').required = $('under').checked;
-  $('consent-text').textContent = $('under').checked ? 'As the parent, I agree that this clip is analysed' : 'I agree that this clip is analysed';
+$('under').addEventListener('change', age);
+$('more').addEventListener('click', () => earlier(next).catch(failed));
+$('resume').addEventListener('submit', (e) => { e.preventDefault(); look(asked, $('clip-again').files[0] || clip); land('run'); });
+$('cancel').addEventListener('click', async () => {
+  $('cancel').disabled = true;
+  try { await call('POST', '/v1/analyses/' + encodeURIComponent(asked) + '/cancel'); clip = null; land('run'); look(asked); } catch (e) { failed(e); }
+  $('cancel').disabled = false;
 });
-$('again').addEventListener('click', () => { trouble(); asked = ''; toAnalysis(); for (const id of ['run', 'report', 'again']) show(id, false); $('submit').reset(); show('submit', true); $('bar').value = 0; });
-addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); }); // the way back shows nothing of whoever signed out
-start().catch((e) => trouble(e.message));
+$('again').addEventListener('click', () => { trouble(); asked = ''; toAnalysis(); $('submit').reset(); front().catch(failed); land('submit'); });
+addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); else age(); }); // the way back shows nothing of whoever signed out
+start().catch((e) => (e instanceof SignedOut ? signedOut(e.message) : trouble(asText(e), true)));

@@ -7,8 +7,9 @@
 // sessionStorage: a phone drops a page that waits for its report, and must find it
 // signed in again. It changes at each use, and signing out ends it.
 
-class SignedOut extends Error {} // only signing in again helps
-class Unreachable extends Error {} // later helps
+class Told extends Error {} // its message is a sentence for whoever sits before the page
+class SignedOut extends Told {} // only signing in again helps
+class Unreachable extends Told {} // later helps
 
 // What the address says is taken off it before anything else happens: a code must
 // stay neither in it nor in the history.
@@ -33,11 +34,11 @@ const signIn = (() => {
 
   // begin sends the browser to the user pool's pages; analysis is what to show afterwards.
   async function begin(analysis) {
-    if (!crypto.subtle) throw new Error('Signing in needs a page that was opened by https.');
+    if (!crypto.subtle) throw new Told('Signing in needs a page that was opened by https.');
     const state = secret(), nonce = secret(), verifier = secret();
     const challenge = encode(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)));
     try { sessionStorage.setItem(pending, JSON.stringify({ state, nonce, verifier, analysis })); } catch {
-      throw new Error('This browser keeps nothing for this page, so it cannot sign in. Allow cookies for it, or leave the private window.');
+      throw new Told('This browser keeps nothing for this page, so it cannot sign in. Allow cookies for it, or leave the private window.');
     }
     location.assign(config.authorize + '?' + new URLSearchParams({ response_type: 'code', client_id: config.client, redirect_uri: config.app,
       scope: config.scope, state, nonce, code_challenge: challenge, code_challenge_method: 'S256' }));
