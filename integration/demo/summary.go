@@ -36,6 +36,16 @@ type Summary struct {
 	Timeline   Timeline
 }
 
+// Fault is an error where the analysis ended by a fault of ours: the athlete has
+// the credit back, and whoever runs this has something to mend. A refusal of the
+// clip is no fault.
+func (s Summary) Fault() error {
+	if s.Status != string(analysis.Failed) || !reason.Code(s.Reason).Ours() {
+		return nil
+	}
+	return fmt.Errorf("%s ended by a fault of ours, %s, and was refunded", s.AnalysisID, s.Reason)
+}
+
 // Print writes the summary for people.
 func (s Summary) Print(w io.Writer, paint bool) {
 	p := &printer{w: w, style: style(paint)}

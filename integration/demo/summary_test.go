@@ -128,3 +128,16 @@ func TestCostThatIsNotKnownIsNull(t *testing.T) {
 		}
 	}
 }
+
+// TestFault: a report and a refusal of the clip are ends that whoever runs the demo
+// wants; an end by a fault of ours is one to look into.
+func TestFault(t *testing.T) {
+	for end, fault := range map[[2]string]bool{
+		{"ready", ""}: false, {"rejected", "no_person"}: false, {"failed", "cancelled"}: false, {"expired", "not_uploaded"}: false, {"queued", ""}: false,
+		{"failed", "stage_failed"}: true, {"failed", "pose_failed"}: true, {"failed", "outcome_unknown"}: true,
+	} {
+		if err := (Summary{AnalysisID: "an-1", Status: end[0], Reason: end[1]}).Fault(); (err != nil) != fault {
+			t.Errorf("%v: %v, want a fault: %v", end, err, fault)
+		}
+	}
+}

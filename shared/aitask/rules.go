@@ -12,7 +12,7 @@ import (
 const (
 	RulesProvider = "rules"
 	RulesModel    = "fast-bowling"
-	RulesVersion  = "rules-2"
+	RulesVersion  = "rules-3"
 )
 
 // Rules writes findings and drills from the measured values by fixed rules: no

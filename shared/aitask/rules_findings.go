@@ -118,8 +118,11 @@ func change(from, to fact) string {
 	d := to.Value - from.Value
 	band := math.Hypot(from.Band, to.Band)
 	switch {
-	case math.Abs(d) <= kneeChange || math.Abs(d) < band/2:
-		return fmt.Sprintf(" From landing (%s) to release it changed by %s degrees, which the bands (together ± %s) do not tell from no change.", from.words(), from.num(d), from.num(band))
+	// No number of a small change: rounded, it need not be the difference of the two beside it.
+	case math.Abs(d) < band/2, math.Abs(d) <= kneeChange && math.Abs(d) < band:
+		return fmt.Sprintf(" From landing (%s) to release it changed by less than the bands (together ± %s) can tell from no change.", from.words(), from.num(band))
+	case math.Abs(d) <= kneeChange:
+		return fmt.Sprintf(" From landing (%s) to release it changed by no more than %s degrees.", from.words(), from.num(kneeChange))
 	case d > 0:
 		return fmt.Sprintf(" It straightened by about %s degrees (± %s) from landing (%s) to release.", from.num(d), from.num(band), from.words())
 	}

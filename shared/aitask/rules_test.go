@@ -218,3 +218,24 @@ func TestSpecs(t *testing.T) {
 		t.Error("an unknown task has a spec")
 	}
 }
+
+// TestChangeOfTheKnee: what is said of a change agrees with its band and with the two
+// values beside it, of which 163.6 and 164.4 are shown as one degree apart or as none.
+func TestChangeOfTheKnee(t *testing.T) {
+	knee := func(v, band float64) fact { return fact{Measure: motion.Measure{Unit: motion.Degrees, Value: v, Band: band}} }
+	for _, c := range []struct {
+		from, to, band float64
+		says           string
+	}{
+		{164.4, 164.8, 15, "less than the bands (together ± 21"},
+		{150, 159, 15, "less than the bands"},
+		{150, 162, 20, "less than the bands"},
+		{150, 158, 3, "no more than 10 degrees"},
+		{150, 165, 3, "straightened by about 15"},
+		{165, 150, 3, "bent by about 15"},
+	} {
+		if got := change(knee(c.from, c.band), knee(c.to, c.band)); !strings.Contains(got, c.says) {
+			t.Errorf("from %v to %v ± %v: %q, want %q", c.from, c.to, c.band, got, c.says)
+		}
+	}
+}
