@@ -54,6 +54,8 @@ func checkAlarms(t reporter) {
 		"reconciler-failing":   "FastBowlingLab ReconcileFailed Sum 300 >= 1 3 notBreaching",
 		"batch-no-progress":    "FastBowlingLab SecondsSinceProgress Maximum 300 >= 300 1 breaching",
 		"tags-mismatch":        "FastBowlingLab TagsMismatch Sum 300 >= 1 1 notBreaching",
+		"nightly-failed":       "AWS/States ExecutionsFailed Sum 300 >= 1 1 notBreaching",
+		"payment-refused":      "FastBowlingLab PaymentRefused Sum 300 >= 1 1 notBreaching",
 		"tags-failed":          "FastBowlingLab TagsFailed Sum 300 >= 1 1 notBreaching",
 		"model-unavailable":    "FastBowlingLab ModelUnavailable Sum 300 >= 1 1 notBreaching",
 		"price-missing":        "FastBowlingLab PriceMissing Sum 300 >= 1 1 notBreaching",
@@ -139,7 +141,11 @@ func checkMetric(t reporter, name string, a map[string]any) {
 				t.Errorf("%s watches %v", name, value)
 			}
 		case "StateMachineArn":
-			if !strings.Contains(fmt.Sprint(value), "AnalysisMachine") {
+			of := "AnalysisMachine"
+			if name == "nightly-failed" {
+				of = "NightlyMachine"
+			}
+			if !strings.Contains(fmt.Sprint(value), of) {
 				t.Errorf("%s watches %v", name, value)
 			}
 		}

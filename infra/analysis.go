@@ -36,6 +36,7 @@ type Analysis struct {
 	Functions map[string]awslambda.Function
 	Dead      awssqs.Queue                     // of stream records, events and schedules
 	Machine   awsstepfunctions.CfnStateMachine // of analyses
+	Nightly   awsstepfunctions.CfnStateMachine
 	version   awsstepfunctions.CfnStateMachineVersion
 	Alias     awsstepfunctions.CfnStateMachineAlias
 	Canary    []awscloudwatch.Alarm // these roll a deploy back

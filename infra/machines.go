@@ -82,14 +82,14 @@ func (a *Analysis) live(d *Data) {
 // short, and no one is charged for it.
 func (a *Analysis) batch() {
 	a.machine(names.MachineBackfill)
-	nightly := a.machine(names.MachineNightly)
+	a.Nightly = a.machine(names.MachineNightly)
 	r := role(a.Stack, "NightlyStartRole", "scheduler.amazonaws.com", access.Nightly(), nil, "")
 	awsscheduler.NewCfnSchedule(a.Stack, jsii.String("NightlyTimetable"), &awsscheduler.CfnScheduleProps{
 		Name: jsii.String(names.MachineName(names.MachineNightly)), ScheduleExpression: jsii.String(names.NightlySchedule),
 		ScheduleExpressionTimezone: jsii.String("UTC"),
 		FlexibleTimeWindow:         &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
 		Target: &awsscheduler.CfnSchedule_TargetProperty{
-			Arn: nightly.AttrArn(), RoleArn: r.RoleArn(), Input: jsii.String("{}"),
+			Arn: a.Nightly.AttrArn(), RoleArn: r.RoleArn(), Input: jsii.String("{}"),
 			DeadLetterConfig: &awsscheduler.CfnSchedule_DeadLetterConfigProperty{Arn: a.Dead.QueueArn()},
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
 				MaximumRetryAttempts: jsii.Number(eventRetries), MaximumEventAgeInSeconds: jsii.Number(eventHours * 3600)},

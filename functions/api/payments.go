@@ -7,9 +7,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"fastbowlinglab/shared/callback"
 	"fastbowlinglab/shared/credit"
+	"fastbowlinglab/shared/metric"
 )
 
 // KeySource gives the keys that sign payment events; callback.Secret is one.
@@ -36,9 +38,36 @@ type paymentOut struct {
 // errSignature is all that the sender of a refused event is told.
 var errSignature = problem{Status: http.StatusUnauthorized, Code: "signature_refused", Title: "The message's signature is not acceptable."}
 
-// paymentEvent applies a payment event of the shop's. It is authenticated over
-// the bytes as they came, and parsed afterwards.
+// paymentEvent takes a payment event of the shop's, or counts that it did not:
+// behind each that is refused somebody may have paid. What bears no signature at all
+// is no event, and anybody can send it; what we cannot do now is 5xx, which is told
+// elsewhere.
 func (d Deps) paymentEvent(ctx context.Context, r request) (answer, error) {
+	out, err := d.applyPayment(ctx, r)
+	var p problem
+	if errors.Is(err, credit.ErrKeyReused) {
+		p = errKey
+	} else {
+		errors.As(err, &p)
+	}
+	if p.Code != "" && bearsSignature(r) {
+		metric.Count(ctx, metric.PaymentRefused, 1, "code", p.Code)
+	}
+	return out, err
+}
+
+func bearsSignature(r request) bool {
+	for name := range r.Headers {
+		if strings.EqualFold(name, callback.HeaderSignature) {
+			return true
+		}
+	}
+	return false
+}
+
+// applyPayment applies a payment event. It is authenticated over the bytes as they
+// came, and parsed afterwards.
+func (d Deps) applyPayment(ctx context.Context, r request) (answer, error) {
 	keys, err := d.PaymentKeys.Keys(ctx)
 	if err != nil {
 		return answer{}, err

@@ -1,8 +1,12 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,4 +98,36 @@ func TestPaymentRoute(t *testing.T) {
 		t.Errorf("one event id, two contents: %d %s", r.StatusCode, r.Body)
 	}
 	w.balance(4)
+}
+
+// TestRefusedPaymentsAreCounted: the alarm hears of every event that bears a
+// signature and was not taken, whoever signed it, and of nothing else.
+func TestRefusedPaymentsAreCounted(t *testing.T) {
+	w := newWorld(t)
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+
+	now := time.Now()
+	wrongKey := paid("ev-1", purchase("p-1", 5), now)
+	wrongKey.headers["x-signature"] = callback.Sign([]byte("a key that nobody has"), "ev-1", now, []byte(wrongKey.body))
+	w.do(wrongKey).want(t, 401, "signature_refused")
+	malformed := paid("ev-1", purchase("p-1", 5), now)
+	malformed.headers["x-signature"] = "sha256=" + malformed.headers["x-signature"]
+	w.do(malformed).want(t, 401, "signature_refused")
+	w.do(paid("ev-1", purchase("p-1", 5), now)).want(t, 200, "")
+	w.do(paid("ev-1", purchase("p-1", 5), now)).want(t, 200, "")
+	w.do(call{route: payments, body: purchase("p-1", 5)}).want(t, 401, "signature_refused") // anybody's
+	w.do(paid("ev-2", purchase("p-1", 6), now)).want(t, 409, "payment_contradicted")
+	w.do(paid("ev-1", purchase("p-2", 5), now)).want(t, 422, "idempotency_key_reused")
+	w.do(paid("ev-3", purchase("p-3", 0), now)).want(t, 400, "invalid_request")
+
+	var codes []string
+	for _, l := range regexp.MustCompile(`"PaymentRefused":1,"code":"(\w+)"`).FindAllStringSubmatch(log.String(), -1) {
+		codes = append(codes, l[1])
+	}
+	if want := []string{"signature_refused", "signature_refused", "payment_contradicted", "idempotency_key_reused", "invalid_request"}; !slices.Equal(codes, want) {
+		t.Errorf("counted: %v\nwant %v", codes, want)
+	}
 }

@@ -23,6 +23,7 @@ const (
 	DeadlineReached  = "DeadlineReached"  // the reconciler ended an analysis
 	AuditViolations  = "AuditViolations"  // promises that the audit found broken, 0 where there are none: its heartbeat too
 	PriceMissing     = "PriceMissing"     // model calls of this day and the one before that no price is known for; 0 where there are none
+	PaymentRefused   = "PaymentRefused"   // a payment event that bears a signature was not taken; field code says why
 	Reconciled       = "Reconciled"       // the reconciler finished a pass: its heartbeat
 	ReconcileFailed  = "ReconcileFailed"  // rows that a pass could not repair
 )
