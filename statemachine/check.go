@@ -3,20 +3,11 @@ package statemachine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"fastbowlinglab/shared/names"
 )
-
-// Attempts is how often a stage is retried at most (mission A5).
-const Attempts = 4
-
-// inRounds names the states that the next round of their definition tries again,
-// whatever becomes of them: one retry bridges what passes in seconds, and more
-// would only lengthen the history, a hundred times over.
-var inRounds = map[string]int{"Batch": 1}
 
 // slack is by how much a state outwaits its function, so that the function's own
 // time-out is the one that is seen.
@@ -64,7 +55,7 @@ func check(machine string, d definition) error {
 			wrong = append(wrong, fmt.Errorf("function %s is declared for this state machine, and no state invokes it", fn.Name))
 		}
 	}
-	if least := outlasts[machine]; least == 0 || time.Duration(d.TimeoutSeconds)*time.Second <= least {
+	if least := d.lasts(machine); outlasts[machine] == 0 || time.Duration(d.TimeoutSeconds)*time.Second <= least {
 		wrong = append(wrong, fmt.Errorf("TimeoutSeconds %d does not outlast the waits of this state machine (%s)", d.TimeoutSeconds, least))
 	}
 	return errors.Join(wrong...)
@@ -162,32 +153,5 @@ func checkTimers(name string, s state, fn names.Function, report func(string, ..
 		report("TimeoutSeconds is %s; function %s takes up to %s, and the state must wait %s to %s longer", timeout, fn.Name, fn.Timeout, slack, 2*slack)
 	case !isWaiting && heartbeat != 0:
 		report("HeartbeatSeconds without a task token: nobody would send heartbeats")
-	}
-}
-
-func checkRetry(name string, s state, report func(string, ...any)) {
-	if len(s.Retry) != 1 {
-		report("has %d retriers; one layer retries, with one policy", len(s.Retry))
-		return
-	}
-	r := s.Retry[0]
-	attempts := Attempts
-	if n, ok := inRounds[name]; ok {
-		attempts = n
-	}
-	if r.MaxAttempts == nil || *r.MaxAttempts != attempts {
-		report("Retry must set MaxAttempts %d", attempts)
-	}
-	if r.IntervalSeconds < 1 || r.BackoffRate < 1 || r.MaxDelaySeconds < 1 || r.JitterStrategy != "FULL" {
-		report("Retry must be backed off, bounded and jittered")
-	}
-	// A token's time-out is hours or days, and says that nobody came.
-	if late := slices.Contains(r.ErrorEquals, "States.Timeout"); late == s.waits() {
-		report("Retry covers States.Timeout: %t; the state waits for a token: %t", late, s.waits())
-	}
-	for _, final := range []string{"Permanent", "Conceded", "Released", "States.ALL", "States.TaskFailed"} {
-		if slices.Contains(r.ErrorEquals, final) {
-			report("Retry covers %s, which trying again cannot help", final)
-		}
 	}
 }

@@ -38,7 +38,9 @@ func TestCheckSees(t *testing.T) {
 		{"result field optional", `"$.Payload.won"`, `"$.Payload.reason"`, 1, "which deliver may leave out"},
 		{"result field of a token", `"$.fence"`, `"$.Payload.fence"`, 1, "ResultSelector takes $.Payload.fence, which queuejob does not give"},
 		{"retries", `"MaxAttempts": 4`, `"MaxAttempts": 3`, 1, "Retry must set MaxAttempts 4"},
-		{"jitter", `"JitterStrategy": "FULL"`, `"JitterStrategy": "NONE"`, 1, "backed off, bounded and jittered"},
+		{"jitter", `"MaxDelaySeconds": 60,
+          "JitterStrategy": "FULL"`, `"MaxDelaySeconds": 60,
+          "JitterStrategy": "NONE"`, 1, "backed off, bounded and jittered"},
 		{"retry of a verdict", `"Lambda.Unknown"`, `"Permanent"`, 1, "Retry covers Permanent"},
 		{"retry of a week's time-out", `"Sandbox.Timedout"
           ],`, `"States.Timeout"

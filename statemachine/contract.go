@@ -85,9 +85,9 @@ const maxKey = 1024 + 2
 // maxBatchKey is the length of the longest key of a batch, with room for quotes.
 const maxBatchKey = 128
 
-// outlasts is what a state machine's whole time-out must be longer than: the two
-// waits for a pose pass; all rounds of a backfill, four batches at a time; all
-// calls of a nightly job.
+// outlasts is what a state machine's whole time-out must be longer than, besides
+// refused calls: the two waits for a pose pass; all rounds of a backfill, four
+// batches at a time; all calls of a nightly job.
 var outlasts = map[string]time.Duration{
 	Analysis: names.ClaimTimeout + names.PoseTimeout,
 	Backfill: 10 * (names.MaxBatches/4 + 3) * (names.RedoTimeout + names.ClockSkew),

@@ -8,15 +8,15 @@ import (
 
 // lambdaErrors lists the names under which Lambda's own errors reach a state
 // machine: failed calls as "Lambda." and the exception's name, and deaths of a
-// function's process. Sources: "Handle transient Lambda service exceptions" in
-// the Step Functions guide and the runtime errors of the Lambda guide.
+// function's process; those of refusals are beside their retrier. Sources: "Handle
+// transient Lambda service exceptions" in the Step Functions guide and the runtime
+// errors of the Lambda guide.
 var lambdaErrors = []string{
 	"Lambda.AWSLambdaException",
 	"Lambda.ClientExecutionTimeoutException",
 	"Lambda.ResourceNotFoundException",
 	"Lambda.SdkClientException",
 	"Lambda.ServiceException",
-	"Lambda.TooManyRequestsException",
 	"Lambda.Unknown",
 	"Runtime.ExitError",
 	"Runtime.OutOfMemory",
@@ -35,5 +35,5 @@ var statesErrors = []string{
 // shared/fault, of Lambda's, or of Step Functions' own.
 func KnownError(name string) bool {
 	return slices.Contains(fault.Names(), fault.Name(name)) ||
-		slices.Contains(lambdaErrors, name) || slices.Contains(statesErrors, name)
+		slices.Contains(lambdaErrors, name) || slices.Contains(refusals, name) || slices.Contains(statesErrors, name)
 }

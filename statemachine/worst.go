@@ -13,9 +13,16 @@ const (
 	MaxBytes  = 256 << 10
 )
 
-// Loops is how often each loop of a definition may be taken. The definition
-// counts in its own data, so that the bound holds whatever functions answer.
-const Loops = 100
+// How often a loop of a definition may be taken. The definition counts in its own
+// data, so that the bound holds whatever functions answer.
+const (
+	Loops = 100 // rounds without a worker, calls of the nightly job
+
+	// Returns bounds the loops of an analysis that a worker has claimed: returns to
+	// dispatch, and waits for another run's text. It has two hours from its first
+	// claim (names.AnalysingDeadline), so one in 144 s.
+	Returns = 50
+)
 
 // Worst is the worst case of one execution.
 type Worst struct {
@@ -85,17 +92,22 @@ func (g graph) cost(name string) int {
 	if s.Type != "Task" {
 		return enteredAndExited
 	}
-	perAttempt := 3 // scheduled, started, ended
+	const refusedAttempt = 3 // scheduled, started, failed
+	perAttempt := 3          // scheduled, started, ended
 	if s.waits() {
 		perAttempt = 4 // and submitted
 	}
-	attempts := 1
+	n := enteredAndExited + perAttempt
 	for _, r := range s.Retry {
-		if r.MaxAttempts != nil {
-			attempts += *r.MaxAttempts
+		switch {
+		case r.MaxAttempts == nil:
+		case r.ofRefusals():
+			n += *r.MaxAttempts * refusedAttempt
+		default:
+			n += *r.MaxAttempts * perAttempt
 		}
 	}
-	return enteredAndExited + attempts*perAttempt
+	return n
 }
 
 // counter gives the place of the counter that a Pass state raises, or "".

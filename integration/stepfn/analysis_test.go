@@ -115,7 +115,7 @@ func TestAnalysis(t *testing.T) {
 				}
 			}},
 		{name: "given back without end", status: Failed, error: "PoseFailed",
-			visits: settled(toPose + strings.Repeat(" ReturnsLeft Returned Bowling QueueJob AwaitPose", statemachine.Loops) + " ReturnsLeft ReturnedTooOften"),
+			visits: settled(toPose + strings.Repeat(" ReturnsLeft Returned Bowling QueueJob AwaitPose", statemachine.Returns) + " ReturnsLeft ReturnedTooOften"),
 			worker: func(f *fake) {
 				f.awaited = func(_ int, tok string) { f.must(f.e.fail(tok, string(fault.Released), "")) }
 			}},
@@ -128,7 +128,7 @@ func TestAnalysis(t *testing.T) {
 			visits:    toText + " CoachingElsewhere CoachingAgain Coaching CoachingDone Render Deliver",
 			overrides: fnMap{names.FnCoaching: inTurn(until(time.Minute), an(names.TextOut{State: names.EffectDone, Key: "k"}))}},
 		{name: "the findings are made elsewhere without end", status: Failed, error: "OutcomeUnknown",
-			visits: settled(toPose + " Measured" + strings.Repeat(" Findings FindingsDone FindingsElsewhere FindingsAgain", statemachine.Loops) +
+			visits: settled(toPose + " Measured" + strings.Repeat(" Findings FindingsDone FindingsElsewhere FindingsAgain", statemachine.Returns) +
 				" Findings FindingsDone WaitedTooOften"),
 			overrides: fnMap{names.FnFindings: until(-time.Minute)}}, // and in the past: a hot loop
 		{name: "a text that is neither done nor in progress", visits: settled(toPose + " Measured Findings FindingsDone AnswerUnknown"), status: Failed, error: "Permanent",
