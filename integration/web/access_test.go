@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,14 @@ func (b *browser) examine(view string, least int) {
 func TestEveryView(t *testing.T) {
 	c := start(t)
 	c.reserved(map[string]int{})
+	waiting, hold := c.inAPI, false
+	c.inAPI = func(w http.ResponseWriter, r *http.Request) bool {
+		if hold && r.Method == http.MethodGet && r.URL.Path == "/v1/analyses/an-1" {
+			fmt.Fprint(w, `{"analysis_id":"an-1","status":"analysing","stage":"clip 1 of 1: pose","progress":0.4,"refunded":false,"clips":[]}`)
+			return true
+		}
+		return waiting(w, r)
+	}
 	b, clip := open(t), newClip(t)
 	b.do("Accessibility.enable", nil)
 	b.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": 320, "height": 640, "deviceScaleFactor": 2, "mobile": true})
@@ -86,8 +95,12 @@ func TestEveryView(t *testing.T) {
 	b.eval("document.getElementById('under').click(); trouble('A sentence.', true)")
 	b.examine("form", 9)
 	b.eval("document.getElementById('under').click()")
+	c.set(func() { hold = true })
 	b.submit(clip)
 	b.until("the keyboard", "document.activeElement.textContent === 'Your analysis'", time.Minute)
+	b.until("the pose pass", "document.getElementById('stage').textContent.includes('pose')", time.Minute)
+	b.examine("running", 3)
+	c.set(func() { hold = false })
 	b.until("the report", report, time.Minute)
 	b.examine("report", 6)
 	b.eval("document.getElementById('again').focus(); document.getElementById('again').click()")

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -67,6 +68,10 @@ func (c *cloud) reserved(count map[string]int) {
 		what := r.Method + " " + r.URL.Path
 		count[what]++
 		switch {
+		case strings.HasSuffix(what, "/confirm") && c.bytes == 0:
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprint(w, `{"code":"clips_missing","title":"Some clips have not been uploaded.","clips":[0]}`)
+			return true
 		case strings.HasSuffix(what, "/confirm"):
 			confirmed = true
 		case strings.HasSuffix(what, "/cancel"):
@@ -101,8 +106,8 @@ func TestUploadThatIsCutOff(t *testing.T) {
 	b.submit(clip)
 	b.until("what to do", "!document.getElementById('resume').hidden", time.Minute)
 	b.shot("stuck-1-cut-off")
-	if said := b.text("trouble"); !strings.Contains(said, "did not get through") || !strings.Contains(b.text("hint"), "Upload it again") || b.shows("submit") {
-		t.Errorf("the page says %q, %q", said, b.text("hint"))
+	if said := b.text("trouble"); !strings.Contains(said, "did not get through") || !strings.Contains(b.text("hint"), "Upload clip.mp4 again") || b.shows("submit") || b.text("who") != "2 credits" {
+		t.Errorf("the page says %q, %q, %q", said, b.text("hint"), b.text("who"))
 	}
 	if at := b.eval("location.href"); at != names.AppLink(c.page.App, "an-1") {
 		t.Errorf("the address is %v: the analysis is not found again", at)
@@ -121,6 +126,59 @@ func TestUploadThatIsCutOff(t *testing.T) {
 	defer c.mu.Unlock()
 	if len(c.created) != 1 || c.bytes != 100_000 || count["POST /v1/analyses/an-1/confirm"] < 1 {
 		t.Errorf("%d submissions, %d bytes, %v", len(c.created), c.bytes, count)
+	}
+}
+
+// A clip that had arrived when the page was closed is not asked for again.
+func TestUploadThatWasThere(t *testing.T) {
+	c := start(t)
+	count := map[string]int{}
+	c.bytes = 1
+	c.reserved(count)
+	b := open(t)
+	b.enter(c, names.AppLink(c.page.App, "an-1"))
+	b.until("the report", report, time.Minute)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if count["POST /v1/analyses/an-1/uploads"] != 0 || count["POST /v1/analyses/an-1/confirm"] == 0 {
+		t.Errorf("%v", count)
+	}
+}
+
+// A connection on which nothing moves any more is given up for a new one.
+func TestUploadThatStandsStill(t *testing.T) {
+	c := start(t)
+	c.reserved(map[string]int{})
+	held := make(chan struct{})
+	tries := 0
+	c.bucket.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			c.mu.Lock()
+			tries++
+			first := tries == 1
+			c.mu.Unlock()
+			if first { // takes it, and never answers
+				_, _ = io.Copy(io.Discard, r.Body)
+				close(held)
+				<-r.Context().Done()
+				return
+			}
+		}
+		c.store(w, r)
+	})
+	b := open(t)
+	b.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "{ const real = setTimeout; window.setTimeout = (then, ms) => ms >= 60000 ? (window.watch = then, real(() => {}, 0)) : real(then, Math.min(ms, 20)); }"})
+	b.goTo(c.page.App)
+	b.signIn("athlete-1")
+	b.until("the page again", "location.origin === '"+c.api.URL+"' && document.readyState === 'complete' && "+signedIn, time.Minute)
+	b.submit(newClip(t))
+	<-held
+	b.eval("watch()") // a minute has passed
+	b.until("the report", report, time.Minute)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if tries != 2 || c.bytes != 100_000 {
+		t.Errorf("%d tries, %d bytes", tries, c.bytes)
 	}
 }
 
@@ -224,7 +282,7 @@ func TestServiceAwayAtTheStart(t *testing.T) {
 	b.do("Page.reload", nil)
 	b.until("the trouble", "performance.getEntriesByType('navigation')[0].type === 'reload' && document.readyState === 'complete' && !document.getElementById('retry').hidden", time.Minute)
 	b.shot("stuck-3-away")
-	if got := b.eval("document.getElementById('enter').disabled && document.getElementById('who').textContent === '' && " + said); got != "The service has trouble. Please try again in a minute." {
+	if got := b.eval("document.getElementById('sign-in').hidden && document.getElementById('who').textContent === '' && " + said); got != "The service has trouble. Please try again in a minute." {
 		t.Errorf("the page says %v", got)
 	}
 	c.set(func() { c.inAPI = nil })

@@ -94,9 +94,9 @@ async function look(id, file) {
     if (file) {
       step('upload'); $('bar').value = 0; $('stage').textContent = 'Uploading';
       hint('Keep this page open until the clip is uploaded.');
+      balance().catch(() => {}); // one credit is set aside; what follows tells of any trouble
       await deliver(path, file, (part) => { if (mine === shown) $('bar').value = part; });
       clip = null;
-      if (mine === shown) await balance();
     }
   } catch (e) {
     if (mine !== shown) return;
@@ -116,10 +116,16 @@ function hint(text) { $('hint').textContent = text; show('hint', !!text); }
 // follow shows an analysis as it goes on, until its end. A connection that is away is
 // waited for: the analysis goes on without this page.
 async function follow(id, path, mine) {
-  for (let tag = '', pause = 1500, away = false; ; await nap(pause)) {
+  for (let tag = '', pause = 1500, away = false, confirmed = false; ; await nap(pause)) {
     let answer;
     if (mine !== shown) return;
-    try { answer = await call('GET', path, { headers: tag ? { 'If-None-Match': tag } : {} }); } catch (e) {
+    try {
+      answer = await call('GET', path, { headers: tag ? { 'If-None-Match': tag } : {} });
+      if (!confirmed && answer.data?.status === 'reserved') { // its clip may be there all the same: the page was closed, or an answer lost
+        confirmed = true;
+        if (await arrived(path)) { tag = ''; pause = 0; continue; }
+      }
+    } catch (e) {
       if (mine !== shown) return;
       if (!later(e)) throw e;
       away = true; trouble('The service cannot be reached. This page goes on trying; your analysis goes on without it.');
@@ -145,7 +151,7 @@ async function now(a, path) {
   show('bar', !ended && !missing); show('again', ended);
   show('cancel', missing || a.status === 'queued'); show('resume', missing);
   $('clip-again').required = !clip;
-  hint(missing ? (clip ? 'Upload it again, or choose another file.' : 'Choose it again, and upload it. One credit is set aside for it; it comes back if you cancel, or within a day.')
+  hint(missing ? (clip ? 'Upload ' + clip.name + ' again, or choose another file.' : 'Choose it again, and upload it. One credit is set aside for it; it comes back if you cancel, or within a day.')
     : ended ? '' : 'You may close this page. The analysis goes on, and is here when you come back.');
   if (a.status === 'ready') { $('stage').textContent = 'Your report is ready.'; await report(path); return true; }
   if (!ended) return false;
@@ -202,4 +208,4 @@ $('cancel').addEventListener('click', async () => {
 });
 $('again').addEventListener('click', () => { trouble(); asked = ''; toAnalysis(); $('submit').reset(); front().catch(failed); land('submit'); });
 addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); else age(); }); // the way back shows nothing of whoever signed out
-start().catch((e) => (e instanceof SignedOut ? signedOut(e.message) : trouble(asText(e), true)));
+start().catch((e) => { if (!(e instanceof SignedOut)) show('sign-in', false); failed(e, true); });

@@ -5,7 +5,7 @@ const still = 60000; // ms without a byte on its way
 
 // deliver uploads a clip and confirms it. An analysis that has its clip is left alone.
 async function deliver(path, file, progress) {
-  const stay = (e) => e.preventDefault(); // the browser asks before it leaves
+  const stay = (e) => { if (signIn.resumable()) e.preventDefault(); }; // the browser asks before it leaves, but not whoever signs out
   addEventListener('beforeunload', stay);
   try {
     for (let attempt = 1; ; attempt++) {
@@ -19,6 +19,15 @@ async function deliver(path, file, progress) {
   } catch (e) {
     if (e.code !== 'analysis_running' && e.code !== 'analysis_ended') throw e; // else another tab was quicker
   } finally { removeEventListener('beforeunload', stay); }
+}
+
+// arrived confirms an analysis whose clip is there, and tells whether it is.
+async function arrived(path) {
+  try { await call('POST', path + '/confirm'); return true; } catch (e) {
+    if (e.code === 'clips_missing') return false;
+    if (e.code === 'analysis_running' || e.code === 'analysis_ended') return true;
+    throw e;
+  }
 }
 
 // upload sends a clip with its form.
