@@ -138,7 +138,7 @@ func (e *Engine) routed(routes []Route) (*machine, error) {
 	var to *machine
 	sum := 0
 	for _, r := range routes {
-		m, _, err := e.resolve(r.VersionARN, "")
+		m, _, _, err := e.resolve(r.VersionARN, "")
 		if err != nil {
 			return nil, err
 		}

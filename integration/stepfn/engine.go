@@ -174,6 +174,7 @@ type execution struct {
 	value            any // input, decoded
 	machine          *machine
 	rev              *revision
+	origin           origin
 	start            time.Time
 	deadline         time.Time // zero: none
 	seq              int       // rises with each start of the same machine

@@ -15,7 +15,7 @@ func (e *Engine) applyStart(l startLine) *execution {
 		panic(fmt.Sprintf("stepfn: input of %s: %v", l.ARN, err)) // StartExecution checked it
 	}
 	x := &execution{
-		arn: l.ARN, name: l.Name, input: l.Input, value: value, machine: m, rev: rev,
+		arn: l.ARN, name: l.Name, input: l.Input, value: value, machine: m, rev: rev, origin: l.origin,
 		start: l.Start.Time, seq: len(m.executions), status: Running,
 		inner: map[string]*position{},
 	}
@@ -68,7 +68,7 @@ func (e *Engine) StartExecution(in StartExecutionInput) (StartExecutionOutput, e
 	if err := e.usable(); err != nil {
 		return none, err
 	}
-	m, rev, err := e.resolve(in.StateMachineARN, in.Name)
+	m, rev, from, err := e.resolve(in.StateMachineARN, in.Name)
 	if err != nil {
 		return none, err
 	}
@@ -87,7 +87,7 @@ func (e *Engine) StartExecution(in StartExecutionInput) (StartExecutionOutput, e
 	if err := e.room(); err != nil {
 		return none, err
 	}
-	l := startLine{kindStart, arn, name, m.arn, rev.number, in.Input, Time{now()}}
+	l := startLine{kindStart, arn, name, m.arn, rev.number, in.Input, Time{now()}, from}
 	if err := e.write(l); err != nil {
 		return none, e.usable()
 	}
@@ -160,6 +160,7 @@ type DescribeExecutionOutput struct {
 	RedriveDate     *Time         `json:"redriveDate,omitempty"`
 	RedriveStatus   string        `json:"redriveStatus"`
 	RedriveReason   string        `json:"redriveStatusReason,omitempty"`
+	origin
 }
 
 // DescribeExecution describes an execution. Errors: ExecutionDoesNotExist,
@@ -174,7 +175,7 @@ func (e *Engine) DescribeExecution(in DescribeExecutionInput) (DescribeExecution
 	out := DescribeExecutionOutput{
 		ExecutionARN: x.arn, StateMachineARN: x.machine.arn, Name: x.name, Status: x.status,
 		StartDate: Time{x.start}, Input: x.input, InputDetails: DataIncluded{true},
-		RedriveCount: x.drives.count, RedriveDate: x.drives.date(),
+		RedriveCount: x.drives.count, RedriveDate: x.drives.date(), origin: x.origin,
 	}
 	out.RedriveStatus, out.RedriveReason = x.redrivable(now())
 	if x.status != Running {

@@ -45,6 +45,7 @@ type startLine struct {
 	Revision int    `json:"revision"`
 	Input    string `json:"input"`
 	Start    Time   `json:"start"`
+	origin
 }
 
 // record is an event with what the history does not show and a restart needs.

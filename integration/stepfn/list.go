@@ -106,9 +106,11 @@ type ExecutionItem struct {
 	StopDate        *Time  `json:"stopDate,omitempty"`
 	RedriveCount    int    `json:"redriveCount"`
 	RedriveDate     *Time  `json:"redriveDate,omitempty"`
+	origin
 }
 
-// ListExecutions lists a state machine's executions, the latest first. Errors:
+// ListExecutions lists the executions of a state machine, or those that were started
+// by a version or an alias of it, the latest first. Errors:
 // InvalidArn, InvalidToken, StateMachineDoesNotExist, ValidationException.
 func (e *Engine) ListExecutions(in ListExecutionsInput) (ListExecutionsOutput, error) {
 	out := ListExecutionsOutput{Executions: []ExecutionItem{}}
@@ -125,7 +127,7 @@ func (e *Engine) ListExecutions(in ListExecutionsInput) (ListExecutionsOutput, e
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	m, err := e.findMachine(in.StateMachineARN)
+	m, _, _, err := e.resolve(in.StateMachineARN, "")
 	if err != nil {
 		return out, err
 	}
@@ -135,14 +137,14 @@ func (e *Engine) ListExecutions(in ListExecutionsInput) (ListExecutionsOutput, e
 	}
 	for i := min(from, len(m.executions)-1); i >= 0; i-- {
 		x := m.executions[i]
-		if in.StatusFilter != "" && x.status != in.StatusFilter {
+		if in.StatusFilter != "" && x.status != in.StatusFilter || !x.origin.by(in.StateMachineARN) {
 			continue
 		}
 		if len(out.Executions) == size {
 			out.NextToken = pageToken("execution", i)
 			break
 		}
-		item := ExecutionItem{x.arn, m.arn, x.name, x.status, Time{x.start}, nil, x.drives.count, x.drives.date()}
+		item := ExecutionItem{x.arn, m.arn, x.name, x.status, Time{x.start}, nil, x.drives.count, x.drives.date(), x.origin}
 		if x.status != Running {
 			item.StopDate = &Time{x.stop}
 		}

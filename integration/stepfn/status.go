@@ -61,6 +61,12 @@ func (e *Engine) change(x *execution, started bool) StatusChange {
 		},
 	}
 	d := &c.Detail
+	if x.origin.VersionARN != "" {
+		d.VersionARN = &x.origin.VersionARN
+	}
+	if x.origin.AliasARN != "" {
+		d.AliasARN = &x.origin.AliasARN
+	}
 	at := c.Time.Time
 	if x.drives.count > 0 {
 		at = x.drives.last

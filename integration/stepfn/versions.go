@@ -93,32 +93,49 @@ func qualified(arn string) (machineARN, qualifier string, ok bool) {
 // resolve finds the revision that an execution of this name runs by the ARN of a
 // state machine (its latest), a version, or an alias. By weights the name
 // decides, so that the same start asked for twice goes one way. The lock is held.
-func (e *Engine) resolve(arn, execution string) (*machine, *revision, error) {
+func (e *Engine) resolve(arn, execution string) (*machine, *revision, origin, error) {
+	none := origin{}
 	base, qualifier, ok := qualified(arn)
 	m, err := e.findMachine(base)
 	if err != nil || !ok {
 		if err == nil {
-			return m, m.latest(), nil
+			return m, m.latest(), none, nil
 		}
-		return nil, nil, err
+		return nil, nil, none, err
 	}
 	if n, err := strconv.Atoi(qualifier); err == nil {
 		if n < 1 || n > len(m.versions) {
-			return nil, nil, apiErr(CodeStateMachineDoesNotExist, "State Machine Does Not Exist: '%s'", arn)
+			return nil, nil, none, apiErr(CodeStateMachineDoesNotExist, "State Machine Does Not Exist: '%s'", arn)
 		}
-		return m, m.revisions[m.versions[n-1].revision], nil
+		return m, m.revisions[m.versions[n-1].revision], origin{VersionARN: arn}, nil
 	}
 	a := m.aliases[qualifier]
 	if a == nil {
-		return nil, nil, apiErr(CodeStateMachineDoesNotExist, "State Machine Does Not Exist: '%s'", arn)
+		return nil, nil, none, apiErr(CodeStateMachineDoesNotExist, "State Machine Does Not Exist: '%s'", arn)
 	}
+	to := a.routes[len(a.routes)-1].VersionARN
 	at := e.source.fraction("route", arn, execution) * 100
 	for _, r := range a.routes {
 		if at -= float64(r.Weight); at < 0 {
-			return e.resolve(r.VersionARN, execution)
+			to = r.VersionARN
+			break
 		}
 	}
-	return e.resolve(a.routes[len(a.routes)-1].VersionARN, execution)
+	m, rev, from, err := e.resolve(to, execution)
+	from.AliasARN = arn
+	return m, rev, from, err
+}
+
+// origin is what an execution was started by, each "" if it was not.
+type origin struct {
+	VersionARN string `json:"stateMachineVersionArn,omitempty"`
+	AliasARN   string `json:"stateMachineAliasArn,omitempty"`
+}
+
+// by reports whether an execution is one of a state machine's, a version's or an alias's.
+func (o origin) by(arn string) bool {
+	_, _, ok := qualified(arn)
+	return !ok || arn == o.VersionARN || arn == o.AliasARN
 }
 
 // ListStateMachineVersionsInput is the input of ListStateMachineVersions.

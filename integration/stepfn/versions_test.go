@@ -2,6 +2,8 @@ package stepfn
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 )
@@ -53,6 +55,7 @@ func TestAliasMovesNewExecutionsOnly(t *testing.T) {
 				t.Errorf("%s went %s, want %s", arn, v, want)
 			}
 		}
+		byWhat(t, e, m)
 	})
 	synctest.Test(t, func(t *testing.T) { // a restart knows them
 		e := newEngine(t, Options{Dir: dir})
@@ -69,7 +72,34 @@ func TestAliasMovesNewExecutionsOnly(t *testing.T) {
 		if err != nil || len(a.Routes) != 1 || a.Routes[0] != (Route{m + ":2", 100}) {
 			t.Errorf("alias %+v %v", a, err)
 		}
+		byWhat(t, e, m)
 	})
+}
+
+// byWhat: of the runs of TestAliasMovesNewExecutionsOnly it is known what started each
+// of them, which is how a release is seen to have drained.
+func byWhat(t *testing.T, e *Engine, m string) {
+	t.Helper()
+	for arn, want := range map[string]string{m: "pinned later open", m + ":1": "pinned open", m + ":2": "later", m + ":live": "later open"} {
+		l, err := e.ListExecutions(ListExecutionsInput{StateMachineARN: arn})
+		var got []string
+		for _, x := range l.Executions {
+			got = append(got, x.Name)
+			d, err := e.DescribeExecution(DescribeExecutionInput{ExecutionARN: x.ExecutionARN})
+			if alias := map[bool]string{true: m + ":live"}[x.Name != "pinned"]; err != nil || d.VersionARN != x.VersionARN || x.AliasARN != alias || d.AliasARN != alias {
+				t.Errorf("%s: described as by %+v, listed by %+v, %v", x.Name, d.origin, x.origin, err)
+			}
+		}
+		slices.Sort(got)
+		names := strings.Fields(want)
+		slices.Sort(names)
+		if err != nil || !slices.Equal(got, names) {
+			t.Errorf("by %s: %v %v, want %s", arn, got, err, want)
+		}
+	}
+	if _, err := e.ListExecutions(ListExecutionsInput{StateMachineARN: m + ":3"}); err == nil {
+		t.Error("a version that is not there lists executions")
+	}
 }
 
 // TestCanary: about a tenth of the executions goes by the new version.
