@@ -12,11 +12,16 @@ import (
 
 func (d *Data) users(s Settings) {
 	d.Pool = awscognito.NewUserPool(d.Stack, jsii.String("Users"), &awscognito.UserPoolProps{
-		FeaturePlan:        awscognito.FeaturePlan_ESSENTIALS, // what a new pool has: managed login and changing refresh tokens need it
-		SelfSignUpEnabled:  jsii.Bool(true),
-		SignInAliases:      &awscognito.SignInAliases{Email: jsii.Bool(true)},
-		AutoVerify:         &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
-		AccountRecovery:    awscognito.AccountRecovery_EMAIL_ONLY,
+		FeaturePlan:       awscognito.FeaturePlan_ESSENTIALS, // what a new pool has: managed login and changing refresh tokens need it
+		SelfSignUpEnabled: jsii.Bool(true),
+		SignInAliases:     &awscognito.SignInAliases{Email: jsii.Bool(true)},
+		AutoVerify:        &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
+		// An address that was mistyped, or put in by whoever got hold of a token, is none
+		// until its mailbox answered: till then people sign in and recover by the old one.
+		KeepOriginal:    &awscognito.KeepOriginalAttrs{Email: jsii.Bool(true)},
+		AccountRecovery: awscognito.AccountRecovery_EMAIL_ONLY,
+		// Cognito's own sender stops after some dozens of mails a day: of sign-ups and forgotten passwords.
+		Email:              awscognito.UserPoolEmail_WithSES(&awscognito.UserPoolSESOptions{FromEmail: jsii.String(s.MailFrom), SesRegion: d.Stack.Region()}),
 		DeletionProtection: jsii.Bool(true),
 		RemovalPolicy:      awscdk.RemovalPolicy_RETAIN,
 		Mfa:                awscognito.Mfa_OPTIONAL,

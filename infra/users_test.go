@@ -18,6 +18,12 @@ func checkUsers(t reporter) {
 	check(t, "user pool", pool.Properties, `"ACTIVE"`, "DeletionProtection")
 	check(t, "user pool", pool.Properties, `12`, "Policies", "PasswordPolicy", "MinimumLength")
 	check(t, "user pool", pool.Properties, `"ESSENTIALS"`, "UserPoolTier")
+	check(t, "user pool", pool.Properties, `["email"]`, "UserAttributeUpdateSettings", "AttributesRequireVerificationBeforeUpdate")
+	check(t, "user pool", pool.Properties, `"DEVELOPER"`, "EmailConfiguration", "EmailSendingAccount")
+	check(t, "user pool", pool.Properties, `"reports@example.com"`, "EmailConfiguration", "From")
+	if source := fmt.Sprint(at(pool.Properties, "EmailConfiguration", "SourceArn")); !strings.Contains(source, ":ses:") || !strings.Contains(source, "identity/reports@example.com") {
+		t.Errorf("the pool's mails are of identity %s", source)
+	}
 	check(t, "operators", data.one(t, "AWS::Cognito::UserPoolGroup").Properties, `"operators"`, "GroupName")
 	for id, client := range data.of("AWS::Cognito::UserPoolClient") {
 		check(t, id, client.Properties, `"ENABLED"`, "PreventUserExistenceErrors")
