@@ -72,6 +72,13 @@ func TestREADME(t *testing.T) {
 	want := between(t, text, "```mermaid\n", "```", picture(d))
 	want = between(t, want, "<!-- worst -->", "<!-- /worst -->",
 		fmt.Sprintf("at most %d events (limit %d) and %d bytes in a state (limit %d)", w.Events, MaxEvents, w.StateBytes, MaxBytes))
+	mean, most := RefusedWait()
+	want = between(t, want, "<!-- refused -->", "<!-- /refused -->", fmt.Sprintf("%s in the mean, %s at most", mean, most))
+	for _, e := range refusals {
+		if !strings.Contains(text, "`"+e+"`") {
+			t.Errorf("README.md does not explain %s", e)
+		}
+	}
 	if *update {
 		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
 			t.Fatal(err)

@@ -68,7 +68,7 @@ const (
 	BatchTimeout    = 300 * time.Second // of one call of nightly
 	RedoTimeout     = 600 * time.Second // of one call of backfill
 	RunLease        = 15 * time.Minute  // of a run's lease; each call renews it
-	BatchRetries    = 4 * time.Minute   // all waits between the tries of one state
+	BatchRetries    = 4 * time.Minute   // all waits between the tries of one state, of calls that Lambda took
 	MaxPause        = 4 * time.Minute   // between two calls of a run that waits for claims to run out
 	ItemTime        = 45 * time.Second  // at most one item of tags takes; a call with less time left takes none
 	ReportTime      = 130 * time.Second // the same for an item of which a report is made
