@@ -40,7 +40,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 	scripts, err := filepath.Glob("page/*.js")
-	if err != nil || len(scripts) != 7 {
+	if err != nil || len(scripts) != 8 {
 		t.Fatalf("scripts %v, %v", scripts, err)
 	}
 	for _, name := range scripts {

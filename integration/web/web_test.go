@@ -44,6 +44,7 @@ type cloud struct {
 	polls   int
 	notMod  int
 	request map[string]any
+	body    []byte // of the request that the API answers
 
 	users   map[string]bool                                          // who called the API
 	stale   map[string]bool                                          // tokens that the API takes no more
@@ -120,6 +121,7 @@ func (c *cloud) serve(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	body, _ := io.ReadAll(r.Body)
+	c.body = body
 	if c.caller(r) == "" {
 		http.Error(w, `{"message":"Unauthorized"}`, http.StatusUnauthorized)
 		return
@@ -144,6 +146,8 @@ func (c *cloud) serve(w http.ResponseWriter, r *http.Request) {
 		say(200, m{"analysis_id": "an-1", "status": "reserved", "uploads": forms})
 	case "GET /v1/analyses":
 		say(200, m{"analyses": []m{}})
+	case "GET /v1/me":
+		say(200, m{"athlete_id": "athlete-1", "channels": m{"email": true, "push": true}, "version": 0})
 	case "POST /v1/analyses/an-1/confirm":
 		if !c.lost(w, "confirm") {
 			say(202, m{"analysis_id": "an-1", "status": "queued"})

@@ -64,6 +64,7 @@ async function front() {
   for (const id of ['run', 'again']) show(id, false);
   age(); show('submit', true);
   await earlier();
+  await mine();
 }
 
 // signedOut shows the way in, and why it is shown again.
@@ -71,7 +72,8 @@ function signedOut(why) {
   shown++; clip = null;
   const within = document.activeElement !== document.body;
   closeReport();
-  for (const id of ['submit', 'run', 'earlier', 'leave']) show(id, false);
+  for (const id of ['submit', 'run', 'earlier', 'me', 'leave']) show(id, false);
+  me = null; say('');
   $('list').replaceChildren();
   $('who').textContent = 'Not signed in';
   $('sign-in-text').textContent = asked ? 'Sign in to see the analysis ' + asked + '.' : 'Sign in to send a clip, or to see your report.';
@@ -88,7 +90,7 @@ async function look(id, file) {
   const path = '/v1/analyses/' + encodeURIComponent(id);
   clip = file || clip;
   closeReport(); trouble();
-  for (const part of ['submit', 'earlier', 'resume', 'cancel', 'again', 'refund', 'hint']) show(part, false);
+  for (const part of ['submit', 'earlier', 'me', 'resume', 'cancel', 'again', 'refund', 'hint']) show(part, false);
   $('run').className = ''; $('estimate').textContent = ''; show('run', true); show('bar', true);
   try {
     if (file) {
@@ -106,7 +108,7 @@ async function look(id, file) {
   try { await follow(id, path, mine); } catch (e) {
     if (mine !== shown) return;
     if (e.status !== 404) { failed(e, true); return; }
-    await front().catch(failed);
+    await front().catch((e) => failed(e));
     trouble('You have no analysis ' + id + '.');
   }
 }
@@ -199,13 +201,13 @@ $('retry').addEventListener('click', () => location.reload());
 $('leave').addEventListener('click', () => { $('leave').disabled = true; signIn.leave(); });
 $('submit').addEventListener('submit', send);
 $('under').addEventListener('change', age);
-$('more').addEventListener('click', () => earlier(next).catch(failed));
+$('more').addEventListener('click', () => earlier(next).catch((e) => failed(e)));
 $('resume').addEventListener('submit', (e) => { e.preventDefault(); look(asked, $('clip-again').files[0] || clip); land('run'); });
 $('cancel').addEventListener('click', async () => {
   $('cancel').disabled = true;
   try { await call('POST', '/v1/analyses/' + encodeURIComponent(asked) + '/cancel'); clip = null; land('run'); look(asked); } catch (e) { failed(e); }
   $('cancel').disabled = false;
 });
-$('again').addEventListener('click', () => { trouble(); asked = ''; toAnalysis(); $('submit').reset(); front().catch(failed); land('submit'); });
+$('again').addEventListener('click', () => { trouble(); asked = ''; toAnalysis(); $('submit').reset(); front().catch((e) => failed(e)); land('submit'); });
 addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); else age(); }); // the way back shows nothing of whoever signed out
-start().catch((e) => { if (!(e instanceof SignedOut)) show('sign-in', false); failed(e, true); });
+addEventListener('DOMContentLoaded', () => start().catch((e) => { if (!(e instanceof SignedOut)) show('sign-in', false); failed(e, true); }));
