@@ -19,6 +19,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/credit"
+	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/handler"
 	"fastbowlinglab/shared/names"
@@ -39,6 +40,7 @@ type Deps struct {
 	Ledger     credit.Store
 	Runs       batchrun.Store
 	Usage      usage.Store
+	Erasures   erasure.Store
 	Steps      Steps
 	MachineARN string // of the analysis
 	Machines   string // ARN of state machines up to and with names.Prefix
@@ -68,6 +70,7 @@ func New(d Deps) lambda.Handler {
 		"drain":   do(d.drain),
 		"restart": do(d.restart),
 		"grant":   do(d.grant),
+		"erase":   do(d.erase),
 		"reprice": do(d.reprice),
 		"release": do(d.release),
 		"requeue": do(d.requeue),

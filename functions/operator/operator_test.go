@@ -21,6 +21,7 @@ import (
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/dynamotest"
+	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/stamp"
@@ -127,7 +128,7 @@ func newWorld(t *testing.T) *world {
 		Life:   analysis.Store{DB: db, Analyses: names.Analyses.Name},
 		Ledger: credit.Store{DB: db, Credits: names.Credits.Name, Effects: names.Effects.Name},
 		Runs:   batchrun.Store{DB: db, Table: names.Runs.Name, Leases: lease.Store{DB: db, Table: names.Effects.Name}},
-		Usage:  usage.Store{DB: db, Usage: names.Usage.Name, Prices: names.Prices.Name},
+		Usage:  usage.Store{DB: db, Usage: names.Usage.Name, Prices: names.Prices.Name}, Erasures: erasure.Store{DB: db, Table: names.Erasures.Name},
 		Steps:  w.steps, MachineARN: prefix + "analysis", Machines: prefix, Queue: w.queue, QueueURL: "queue",
 	}
 	return w
@@ -176,7 +177,7 @@ func TestFormsThatAreWrong(t *testing.T) {
 	w := newWorld(t)
 	for form, says := range map[string]string{
 		`[]`:                 `no JSON object`,
-		`{"action":"drop"}`:  `there are [drain grant redrive release reprice requeue restart]`,
+		`{"action":"drop"}`:  `there are [drain erase grant redrive release reprice requeue restart]`,
 		`{"action":"drain"}`: `say who you are`,
 		`{"action":"restart","operator":"ada","analysis":"x"}`:                          `unknown field`,
 		`{"action":"restart","operator":"ada","analysis_id":"an-x"}`:                    `the attempt that it is at`,

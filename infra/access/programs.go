@@ -156,6 +156,7 @@ var programs = map[string][]Statement{
 		index("Open", names.Analyses, names.IndexOpen),
 		table("Credits", names.Credits, "PutItem", "Query", "UpdateItem"),
 		table("Effects", names.Effects, "GetItem", "PutItem", "UpdateItem"),
+		table("Erasures", names.Erasures, "GetItem", "PutItem"),
 		table("Runs", names.Runs, "GetItem", "Query", "UpdateItem"),
 		index("OpenRuns", names.Runs, names.IndexOpen),
 		table("Usage", names.Usage, "Query"),
@@ -244,7 +245,7 @@ func Lambda(f names.Function) []Statement {
 			Statement{Sid: "Streams", Actions: []string{"dynamodb:ListStreams"}, Resources: []string{"*"},
 				Reason: "DynamoDB has no resource level for this action"})
 	}
-	if f.Stream != nil || f.Ended || f.Every > 0 {
+	if f.Stream != nil || f.Ended || f.Every > 0 || f.Topic != "" {
 		all = append(all, Statement{Sid: "GivenUp", Actions: []string{"sqs:SendMessage"}, Resources: []string{QueueARN(names.EventsDead)}})
 	}
 	if f.VPC {

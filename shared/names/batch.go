@@ -166,6 +166,6 @@ func batchFunctions() []Function {
 		{Name: FnNightly, Package: Zip, Timeout: BatchTimeout, MemoryMB: 512, State: true, Machines: []string{MachineNightly}, Env: ai},
 		{Name: FnWatch, Package: Zip, Timeout: 20 * time.Second, MemoryMB: 256, Every: WatchPeriod, Env: []string{ru}},
 		{Name: FnOperator, Package: Zip, Timeout: 60 * time.Second, MemoryMB: 256,
-			Env: []string{an, Credits.Env, ef, ru, Usage.Env, Prices.Env, EnvStateMachineARN, EnvMachinePrefix, PoseQueue.Env}},
+			Env: []string{an, Credits.Env, ef, ru, Usage.Env, Prices.Env, Erasures.Env, EnvStateMachineARN, EnvMachinePrefix, PoseQueue.Env}},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/batchrun"
 	"fastbowlinglab/shared/credit"
+	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/lease"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/usage"
@@ -20,7 +21,7 @@ import (
 func main() {
 	wire.Log()
 	env := wire.Env(names.Analyses.Env, names.Credits.Env, names.Effects.Env, names.Runs.Env, names.Usage.Env, names.Prices.Env,
-		names.EnvStateMachineARN, names.EnvMachinePrefix, names.PoseQueue.Env)
+		names.Erasures.Env, names.EnvStateMachineARN, names.EnvMachinePrefix, names.PoseQueue.Env)
 	cfg := wire.Lambda()
 	db := dynamodb.NewFromConfig(cfg)
 	lambda.Start(operator.New(operator.Deps{
@@ -28,8 +29,9 @@ func main() {
 		Ledger: credit.Store{DB: db, Credits: env[names.Credits.Env], Effects: env[names.Effects.Env]},
 		Runs: batchrun.Store{DB: db, Table: env[names.Runs.Env],
 			Leases: lease.Store{DB: db, Table: env[names.Effects.Env], Skew: names.ClockSkew}},
-		Usage: usage.Store{DB: db, Usage: env[names.Usage.Env], Prices: env[names.Prices.Env]},
-		Steps: sfn.NewFromConfig(cfg), MachineARN: env[names.EnvStateMachineARN], Machines: env[names.EnvMachinePrefix],
+		Usage:    usage.Store{DB: db, Usage: env[names.Usage.Env], Prices: env[names.Prices.Env]},
+		Erasures: erasure.Store{DB: db, Table: env[names.Erasures.Env]},
+		Steps:    sfn.NewFromConfig(cfg), MachineARN: env[names.EnvStateMachineARN], Machines: env[names.EnvMachinePrefix],
 		Queue: sqs.NewFromConfig(cfg), QueueURL: env[names.PoseQueue.Env],
 	}))
 }
