@@ -10,6 +10,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/media"
+	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/object"
 	"fastbowlinglab/shared/pose"
 	"fastbowlinglab/shared/posejob"
@@ -22,19 +25,17 @@ type chunkStore struct {
 	bucket  string
 	retry   retry.Policy
 	log     *slog.Logger
+	read    func() // called for every chunk that was read
 }
 
 // put stores an object. Its key holds the fence, so that writing it again
 // writes the same owner's bytes.
-func (s chunkStore) put(ctx context.Context, key, contentType, encoding string, body []byte) error {
-	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, ContentType: &contentType}
-	if encoding != "" {
-		in.ContentEncoding = &encoding
-	}
-	err := s.retry.Do(ctx, func() error {
-		in.Body = bytes.NewReader(body)
-		_, err := s.objects.PutObject(ctx, in)
-		return err
+func (s chunkStore) put(ctx context.Context, key, contentType string, body []byte) error {
+	err := s.timed(ctx, func(ctx context.Context) error {
+		return s.retry.Do(ctx, func() error {
+			_, err := s.objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, ContentType: &contentType, Body: bytes.NewReader(body)})
+			return err
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("store %s: %w", key, err)
@@ -42,17 +43,27 @@ func (s chunkStore) put(ctx context.Context, key, contentType, encoding string, 
 	return nil
 }
 
-// save stores a chunk and gives what its row must know.
-func (s chunkStore) save(ctx context.Context, key string, c pose.Chunk) (posejob.Checkpoint, error) {
+// timed does something to one object. Storage that takes the request and says nothing
+// would hold the pass until it is given up as stuck; and what it may yet do if it is
+// asked again is its absence.
+func (s chunkStore) timed(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, names.PoseStoreTime)
+	defer cancel()
+	err := fn(ctx)
+	if awserr.KindOf(err).Retryable() {
+		return errors.Join(media.ErrAway, err)
+	}
+	return err
+}
+
+// packed is a chunk as it is stored, and what its row must know.
+func packed(key string, c pose.Chunk) ([]byte, posejob.Checkpoint, error) {
 	body, err := posejob.Pack(c)
 	if err != nil {
-		return posejob.Checkpoint{}, err
-	}
-	if err := s.put(ctx, key, "application/gzip", "", body); err != nil {
-		return posejob.Checkpoint{}, err
+		return nil, posejob.Checkpoint{}, err
 	}
 	sum := sha256.Sum256(body)
-	return posejob.Checkpoint{Key: key, SHA256: sum[:], Frames: len(c.Frames), Last: c.Last}, nil
+	return body, posejob.Checkpoint{Key: key, SHA256: sum[:], Frames: len(c.Frames), Last: c.Last}, nil
 }
 
 // load reads checkpoints in order. One whose object is missing or is not what
@@ -60,7 +71,11 @@ func (s chunkStore) save(ctx context.Context, key string, c pose.Chunk) (posejob
 func (s chunkStore) load(ctx context.Context, cps []posejob.Checkpoint) ([]pose.Chunk, error) {
 	var out []pose.Chunk
 	for i, cp := range cps {
-		body, err := object.Read(ctx, s.objects, s.retry, s.bucket, cp.Key, posejob.MaxChunkBytes)
+		var body []byte
+		err := s.timed(ctx, func(ctx context.Context) (err error) {
+			body, err = object.Read(ctx, s.objects, s.retry, s.bucket, cp.Key, posejob.MaxChunkBytes)
+			return err
+		})
 		if err != nil && !errors.Is(err, object.ErrNotFound) && !errors.Is(err, object.ErrTooLarge) {
 			return nil, fmt.Errorf("read checkpoint %s: %w", cp.Key, err)
 		}
@@ -73,6 +88,7 @@ func (s chunkStore) load(ctx context.Context, cps []posejob.Checkpoint) ([]pose.
 			return out, nil
 		}
 		out = append(out, c)
+		s.read() // hundreds of them, from slow storage, are no stall
 	}
 	return out, nil
 }

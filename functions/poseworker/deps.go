@@ -100,6 +100,7 @@ type Timers struct {
 	Call       time.Duration // deadline of each of the keeper's calls
 	NoProgress time.Duration // without a finished chunk or a decoded picture the pass is given up
 	Again      time.Duration // before what a service that was away did not do is tried again; it grows
+	Away       time.Duration // for which storage may be away, without an answer, before that counts as a failed try
 	Visibility time.Duration // of the message, from each renewal
 	Poll       time.Duration // one long poll
 	Leave      time.Duration // for a cancelled pass to end
@@ -117,6 +118,7 @@ func (t Timers) withDefaults() Timers {
 	set(&t.Call, t.Keeper/4)
 	set(&t.NoProgress, names.PoseNoProgress)
 	set(&t.Again, names.PoseAgain)
+	set(&t.Away, names.PoseAway)
 	set(&t.Visibility, names.QueueVisibility)
 	set(&t.Poll, 20*time.Second)
 	set(&t.Leave, 5*time.Second)

@@ -28,12 +28,14 @@ type pass struct {
 	all    *media.Together // clips measured so far
 	start  time.Time
 	stats  stats
+
+	storage absence
 }
 
 func newPass(d Deps, job posejob.Job, k *keeper, log *slog.Logger) *pass {
 	return &pass{d: d, job: job, keeper: k, log: log, start: time.Now(),
 		all:   media.DefaultTogether(d.Vision.Model()),
-		store: chunkStore{objects: d.Objects, bucket: d.Bucket, retry: d.Retry, log: log}}
+		store: chunkStore{objects: d.Objects, bucket: d.Bucket, retry: d.Retry, log: log, read: k.progress.pulse}}
 }
 
 func (p *pass) seconds() float64 { return time.Since(p.start).Seconds() }
@@ -42,9 +44,11 @@ func (p *pass) seconds() float64 { return time.Since(p.start).Seconds() }
 // alone, and nothing that it writes counts before the row says so.
 func (p *pass) run(ctx context.Context) (names.VerdictOut, error) {
 	var row analysis.Row
-	err := p.d.Retry.Do(ctx, func() (err error) {
-		row, err = analysis.Get(ctx, p.d.Rows, p.d.Jobs.Analyses, p.job.AnalysisID)
-		return err
+	err := p.patient(ctx, "read the analysis", func() (time.Time, error) {
+		return time.Time{}, p.d.Retry.Do(ctx, func() (err error) {
+			row, err = analysis.Get(ctx, p.d.Rows, p.d.Jobs.Analyses, p.job.AnalysisID)
+			return err
+		})
 	})
 	if err != nil {
 		return names.VerdictOut{}, err
@@ -71,10 +75,7 @@ func (p *pass) run(ctx context.Context) (names.VerdictOut, error) {
 		return names.VerdictOut{}, fault.Wrap(fault.Permanent, err, "encode the result")
 	}
 	out.ResultKey = names.PoseResultKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence)
-	err = p.patient(ctx, "store the result", func() (time.Time, error) {
-		return time.Time{}, p.store.put(ctx, out.ResultKey, "application/json", "", body)
-	})
-	return out, err
+	return out, p.put(ctx, out.ResultKey, "application/json", body)
 }
 
 // measure reads one clip; a refusal is a result.
@@ -190,7 +191,10 @@ func (p *pass) save(ctx context.Context, i int, c pose.Chunk, t tracked, info me
 		return fault.New(fault.Permanent, "more than %d chunks", posejob.MaxCheckpoints)
 	}
 	key := names.ChunkKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence, i, c.Index)
-	cp, err := p.store.save(ctx, key, c)
+	body, cp, err := packed(key, c)
+	if err == nil {
+		err = p.put(ctx, key, "application/gzip", body)
+	}
 	if err != nil {
 		return err
 	}

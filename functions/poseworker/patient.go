@@ -2,11 +2,14 @@ package poseworker
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/motion"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/retry"
@@ -14,32 +17,88 @@ import (
 
 // patient repeats a part of the pass while storage or the database is away: the pass
 // keeps its job and waits, a little longer each time. Given up at once, the job would
-// have died its three deaths within seconds. fn goes on from the last checkpoint; its
-// URL, good until then (zero for none), is another one in the next try.
+// have died its three deaths within seconds. What is known to be storage's fault is
+// tried for Timers.Away, whatever else may only look like an absence names.PoseTries
+// times. fn goes on from the last checkpoint; its URL, good until then (zero for none),
+// is another one in the next try.
 func (p *pass) patient(ctx context.Context, doing string, fn func() (until time.Time, err error)) error {
 	wait, saved := p.d.Timers.Again, p.stats.chunks.Load()
-	for n := 1; ; n++ {
+	for n := 1; ; {
 		until, err := fn()
 		if now := p.stats.chunks.Load(); now > saved {
 			n, wait, saved = 1, p.d.Timers.Again, now
 		}
-		expired := !until.IsZero() && !time.Now().Before(until)
-		if err == nil || ctx.Err() != nil || n >= names.PoseTries || !expired && !away(err) {
-			return err
+		if err == nil {
+			p.storage.answered()
+			return nil
 		}
-		p.log.Warn("trying again", "doing", doing, "expired", expired, "try", n, "error", err.Error())
-		if !expired {
-			if retry.Sleep(ctx, wait) != nil {
+		storage := errors.Is(err, media.ErrAway)
+		expired := !storage && !until.IsZero() && !time.Now().Before(until)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case storage:
+			if p.storage.absent() >= p.d.Timers.Away {
 				return err
 			}
-			wait *= names.PoseAgainGrowth
+		case n >= names.PoseTries || !expired && !away(err):
+			return err
+		default:
+			n++
 		}
+		p.log.Warn("trying again", "doing", doing, "storage", storage, "expired", expired, "try", n, "error", err.Error())
+		if expired {
+			continue
+		}
+		if p.wait(ctx, storage, wait) != nil {
+			return err
+		}
+		wait = min(wait*names.PoseAgainGrowth, p.d.Timers.longestAgain())
 	}
+}
+
+// wait waits for a service. A pass that does so is not stuck, and neither its wait nor
+// the try before it counts against the next one.
+func (p *pass) wait(ctx context.Context, storage bool, d time.Duration) error {
+	p.keeper.progress.waits(storage)
+	defer p.keeper.progress.waits(storage)
+	return retry.Sleep(ctx, d)
+}
+
+// longestAgain is how far the wait between two tries grows.
+func (t Timers) longestAgain() time.Duration {
+	d := t.Again
+	for range names.PoseTries - 2 {
+		d *= names.PoseAgainGrowth
+	}
+	return d
 }
 
 // away reports whether a service did not do what it was asked for, and may soon.
 func away(err error) bool {
 	return fault.NameOf(awserr.Fault(err, "pass")) == fault.Transient
+}
+
+// absence is how long storage has been away, over all parts of a pass.
+type absence struct {
+	mu    sync.Mutex
+	since time.Time // zero while it answers
+}
+
+// absent notes that storage failed, and tells for how long it has.
+func (a *absence) absent() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.since.IsZero() {
+		a.since = time.Now()
+	}
+	return time.Since(a.since)
+}
+
+func (a *absence) answered() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.since = time.Time{}
 }
 
 // clip measures one clip.
@@ -55,4 +114,12 @@ func (p *pass) clip(ctx context.Context, i int, c analysis.Clip) (clip motion.Cl
 		return until, err
 	})
 	return clip, err
+}
+
+// put stores an object, and waits for storage where that cannot be done: what is in
+// hands then need not be computed again.
+func (p *pass) put(ctx context.Context, key, contentType string, body []byte) error {
+	return p.patient(ctx, "store an object", func() (time.Time, error) {
+		return time.Time{}, p.store.put(ctx, key, contentType, body)
+	})
 }

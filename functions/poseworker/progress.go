@@ -55,6 +55,16 @@ func (p *progress) pulse() {
 	}
 }
 
+// waits says that the pass waits for a service: it does not move, and is not stuck.
+func (p *progress) waits(storage bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.moved = time.Now()
+	if storage {
+		p.mark.Stage = "waiting for storage"
+	}
+}
+
 // current is what the row is told, and how long nothing has moved.
 func (p *progress) current() (posejob.Mark, time.Duration) {
 	p.mu.Lock()

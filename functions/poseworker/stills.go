@@ -67,5 +67,5 @@ func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info me
 // still stores the picture of one phase and gives its key.
 func (p *pass) still(ctx context.Context, clip int, phase motion.PhaseName, jpeg []byte) (string, error) {
 	key := names.FrameKey(p.job.AnalysisID, p.job.Attempt, p.job.Fence, clip, string(phase))
-	return key, p.store.put(ctx, key, "image/jpeg", "", jpeg)
+	return key, p.put(ctx, key, "image/jpeg", jpeg)
 }

@@ -19,6 +19,8 @@ const (
 	WorkLifecycle     = 30 * 24 * time.Hour // keypoints, key frames and texts; they outlive the longest open analysis
 	PoseNoProgress    = 120 * time.Second   // a pass that has not moved for so long is given up
 	PoseAgain         = 5 * time.Second     // before a pass tries again what a service that was away did not do
+	PoseAway          = 40 * time.Minute    // storage that does not answer for so long fails a try of the pass
+	PoseStoreTime     = 30 * time.Second    // for one object of a pass, all tries together
 	StopGrace         = 110 * time.Second   // ECS stop timeout; Fargate allows 120 s
 	ReconcilePeriod   = 5 * time.Minute
 	AuditPeriod       = 24 * time.Hour
