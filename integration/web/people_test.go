@@ -3,6 +3,8 @@ package web_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -158,10 +160,17 @@ func TestForm(t *testing.T) {
 	if got := b.eval(parent); got != "falsefalsefalse" {
 		t.Errorf("the next clip: %v", got)
 	}
-	b.submit(clip)
+	long := filepath.Join(t.TempDir(), strings.Repeat("n", 230)+".mp4") // a longer name than the API takes
+	if err := os.WriteFile(long, []byte("video"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.submit(long)
 	b.until("the report", report, time.Minute)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if name := fmt.Sprint(c.request["clips"].([]any)[0].(map[string]any)["name"]); len(name) != names.MaxNameRunes || !strings.HasSuffix(name, "n.mp4") {
+		t.Errorf("the clip is called %s", name)
+	}
 	if email, sent := c.request["email"]; sent || len(c.created) != 2 {
 		t.Errorf("an empty address is sent as %v; %d submissions", email, len(c.created))
 	}

@@ -170,7 +170,7 @@ async function send(event) {
   const file = $('clip').files[0], child = $('under').checked, email = $('email').value.trim();
   const body = { athlete: { name: $('name').value, under_age: child }, ...(email && { email }), time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
     consent: $('consent').checked, consent_by: child ? { role: 'parent', name: $('parent').value } : { role: 'self' },
-    clips: [{ name: file.name, type: file.type, size_bytes: file.size }] };
+    clips: [{ name: [...file.name].slice(-200).join(''), type: file.type, size_bytes: file.size }] };
   key = key || crypto.randomUUID();
   const create = () => call('POST', '/v1/analyses', { headers: { 'Idempotency-Key': key }, body });
   try {
