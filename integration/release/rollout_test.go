@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
@@ -55,12 +56,14 @@ func TestDeployMidRun(t *testing.T) {
 	if err := c.Deploy(local.Release{Binaries: other(t), Definition: marked}); err != nil {
 		t.Fatal(err)
 	}
+	drains(t, c, steps, 1)
 	second := mainJob(t, c, "not_bowling.mp4", "")
 	open()
 	sum, ok := <-first
 	if !ok {
 		t.FailNow()
 	}
+	drains(t, c, steps, 0)
 	if sum.Status != string(analysis.Ready) || second.Status != string(analysis.Rejected) {
 		t.Errorf("the analyses ended %s (%s) and %s (%s)", sum.Status, sum.Reason, second.Status, second.Reason)
 	}
@@ -74,6 +77,25 @@ func TestDeployMidRun(t *testing.T) {
 	}
 	third := mainJob(t, c, "not_bowling.mp4", "after the roll-back")
 	began(t, steps, third.AnalysisID, "1", false)
+}
+
+// drains asks in both of the runbook's ways how many runs are still on release 1.
+func drains(t *testing.T, c *local.Cloud, steps *sfn.Client, want int) {
+	t.Helper()
+	old := local.StateMachineARN + ":1"
+	l, err := steps.ListExecutions(t.Context(), &sfn.ListExecutionsInput{StateMachineArn: &old, StatusFilter: sfntypes.ExecutionStatusRunning})
+	if err != nil || len(l.Executions) != want {
+		t.Errorf("executions of %s: %+v %v, want %d", old, l, err, want)
+	}
+	out, err := lambda.NewFromConfig(c.AWS()).Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String(names.Prefix + names.FnOperator),
+		Payload: []byte(`{"action":"drain","operator":"ada"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drain struct{ Versions map[string]int }
+	if err := json.Unmarshal(out.Payload, &drain); err != nil || drain.Versions[old] != want || len(drain.Versions) != want {
+		t.Errorf("drain says %s, want %d of %s", out.Payload, want, old)
+	}
 }
 
 // newState is what release 2 has after Begin.
