@@ -42,7 +42,7 @@ func (o *observer) ended(c *virtual.Cloud, id string, r analysis.Row) {
 		return
 	}
 	r.AnalysisID = id
-	promises.Left{Row: r, CloseBy: o.closeBy[id].Add(deadlineSlack), Ledger: l, Notices: ns,
+	promises.Left{Row: o.toTell(r), CloseBy: o.closeBy[id].Add(deadlineSlack), Ledger: l, Notices: ns,
 		Left: func(notice string) int { return o.sent[id+"/"+notice] }, Chose: o.chose, Wins: o.wins[id]}.Check(o.violation)
 }
 

@@ -22,6 +22,9 @@ const (
 	routeMe      = "GET /v1/me"
 	routeChoose  = "PUT /v1/me"
 	routeErase   = "DELETE /v1/me"
+	routeExport  = "GET /v1/me/export"
+	routeUploads = "POST /v1/analyses/{analysis_id}/uploads"
+	routeReport  = "GET /v1/analyses/{analysis_id}/report"
 	routeGrant   = "POST /v1/operator/grants"
 	routePayment = "POST /v1/payments/events"
 )
@@ -38,10 +41,15 @@ func (w *world) client(c *virtual.Cloud, key string) {
 	}
 	id, ok := w.submit(ctx, c, key)
 	twin.Wait()
-	if !ok {
+	if id == "" {
 		return
 	}
 	var things sync.WaitGroup
+	defer things.Wait()
+	w.reads(c, id, key, &things)
+	if !ok {
+		return
+	}
 	if w.plan.event(doSecondOwner, key, 0.45) {
 		things.Go(func() {
 			ctx := virtual.As(context.Background(), "client-queue/"+key)
@@ -65,7 +73,6 @@ func (w *world) client(c *virtual.Cloud, key string) {
 	for k := range d.IntN(5, "things "+key) {
 		things.Go(func() { w.thing(c, id, fmt.Sprintf("%s/%d", key, k)) })
 	}
-	things.Wait()
 }
 
 // Who submits, by the names of their processes.
@@ -76,10 +83,8 @@ const (
 
 // created is what the answer to a new analysis says.
 type created struct {
-	AnalysisID string `json:"analysis_id"`
-	Uploads    []struct {
-		Fields map[string]string `json:"fields"`
-	} `json:"uploads"`
+	AnalysisID string         `json:"analysis_id"`
+	Uploads    []virtual.Form `json:"uploads"`
 }
 
 // submit creates, uploads and confirms. An athlete without a credit is told so.
@@ -89,7 +94,7 @@ func (w *world) submit(ctx context.Context, c *virtual.Cloud, key string) (id st
 		return id, false
 	}
 	for _, form := range now.Uploads { // none when a twin has confirmed
-		if !w.insist(ctx, func() error { return c.Put(ctx, form.Fields["key"], []byte("clip")) }) {
+		if !w.insist(ctx, func() error { return w.upload(ctx, c, form, "clip") }) {
 			return id, false
 		}
 	}
@@ -103,7 +108,7 @@ func (w *world) submit(ctx context.Context, c *virtual.Cloud, key string) (id st
 }
 
 // submission is the body of a new analysis.
-func (w *world) submission(key string) any {
+func (w *world) submission(key string) map[string]any {
 	return map[string]any{"athlete": map[string]any{"name": "A. Athlete"}, "email": "athlete@example.com", "time_zone": "Asia/Colombo", "consent": true,
 		"push": w.plan.dice.Chance(0.4, "push "+key), "clips": []any{map[string]any{"name": "clip.mp4", "type": "video/mp4", "size_bytes": 4}}}
 }
@@ -115,13 +120,16 @@ func (w *world) reserve(ctx context.Context, c *virtual.Cloud, key string, a vir
 	if _, known := w.asked[key]; !known {
 		w.asked[key] = "" // it may come into being, whatever is answered
 	}
+	was := w.asked[key]
 	w.mu.Unlock()
+	before := w.obs.row(was)
 	r, ok := w.ask(ctx, c, a)
 	if !ok || r.Status != http.StatusCreated || r.Into(&out) != nil {
 		return created{}
 	}
+	w.signed(before, out)
 	w.mu.Lock()
-	was := w.asked[key]
+	was = w.asked[key]
 	w.asked[key], w.wanted[out.AnalysisID] = out.AnalysisID, true
 	w.mu.Unlock()
 	if was != "" && was != out.AnalysisID {

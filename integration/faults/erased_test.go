@@ -62,6 +62,9 @@ func (e *erased) observe(c *virtual.Cloud, call virtual.Call) {
 			e.obs.violation("I9", "row of %s: %v", m[1], err)
 			continue
 		}
+		if r.AthleteID != virtual.Athlete { // another's, named in a read of an export's next page
+			continue
+		}
 		e.obs.rows[m[1]] = r
 		was, ended := e.ends[m[1]]
 		switch {
@@ -93,6 +96,7 @@ func (e *erased) play(c *virtual.Cloud) {
 	c.SetParameter("/model/coaching", virtual.PaidModel)
 	c.Schedule(names.FnReconcile, names.ReconcilePeriod)
 	c.Schedule(names.FnErase, names.ErasePeriod)
+	e.neighbour(ctx, c)
 	n := 1 + d.IntN(2, "analyses")
 	e.granted = int64(n)
 	if !e.grant(ctx, c, n) {
@@ -110,6 +114,7 @@ func (e *erased) play(c *virtual.Cloud) {
 	within := []time.Duration{2 * time.Minute, 6 * time.Minute, 20 * time.Minute, 2 * time.Hour}[d.IntN(4, "asks within")]
 	pause(ctx, d.Between(0, within, "asks"))
 	e.asked = time.Now()
+	e.gone.Store(true)
 	for range 1 + d.IntN(2, "asks twice") {
 		if r, ok := e.ask(ctx, c, virtual.Ask{Route: routeErase}); !ok || r.Status != http.StatusAccepted {
 			e.obs.tell("I9", "a deletion could not be asked for in an hour: %d %s", r.Status, r.Code())
@@ -133,10 +138,34 @@ func (e *erased) play(c *virtual.Cloud) {
 	if r, ok := e.ask(ctx, c, late); !ok || r.Code() != "athlete_erased" {
 		e.came(fmt.Sprint("the answer ", r.Status, " to a new analysis"))
 	}
+	e.nothing(ctx, c)
 	calls := len(c.ModelCalls())
 	pause(ctx, 3*time.Hour)
 	if n := len(c.ModelCalls()); n > calls {
 		e.came(fmt.Sprint(n-calls, " calls of the model"))
+	}
+}
+
+// nothing asks, after the proof, for what there was: nothing is shown of it.
+func (e *erased) nothing(ctx context.Context, c *virtual.Cloud) {
+	if all := e.export(ctx, c, ""); all != nil && (len(all.Analyses) > 0 || len(all.Ledger) > 0 || all.Balance != 0) {
+		e.came(fmt.Sprintf("an export of %v, %v", all.Analyses, all.Ledger))
+	}
+	for _, id := range e.obs.ids() {
+		for _, route := range []string{routeShow, routeReport, routeUploads, routeConfirm, routeCancel} {
+			if r, ok := e.ask(ctx, c, virtual.Ask{Route: route, Analysis: id}); ok && r.Status != http.StatusNotFound && r.Code() != "athlete_erased" {
+				e.came(fmt.Sprint("the answer ", r.Status, " to ", route))
+			}
+		}
+	}
+}
+
+// others checks that another athlete has what they had.
+func (e *erased) others(c *virtual.Cloud) {
+	for _, id := range neighbours {
+		if it, err := item(c, names.Analyses, analysis.Key(id)); err != nil || it == nil || len(c.Keys(names.PrefixWork+id)) != 1 {
+			e.obs.violation("I9", "another athlete lost %s: %v", id, err)
+		}
 	}
 }
 
@@ -186,6 +215,7 @@ func (e *erased) check(c *virtual.Cloud) {
 			}
 		}
 	}
+	e.others(c)
 	e.money(whole)
 	e.calls(c)
 }

@@ -43,7 +43,7 @@ func rewriting(edit func(*request)) func(*virtual.Options) {
 // its claim, and its context ends first. The library promises both to everybody:
 // integration/histories and integration/explorer break without either.
 func Guards() []Guard {
-	return slices.Concat(lifeGuards(), creditGuards(), noticeGuards(), effectGuards(), poseGuards())
+	return slices.Concat(lifeGuards(), creditGuards(), noticeGuards(), effectGuards(), poseGuards(), revisionGuards(), routeGuards())
 }
 
 // Off switches several guards off in one world, conditions in requests only.

@@ -31,6 +31,7 @@ func (o *observer) analysis(c *virtual.Cloud, id string) {
 	if r.Open != "" {
 		o.closeBy[id] = r.Deadline
 	}
+	o.pins(was, r, known)
 	if known && was.Status.Ended() {
 		o.after(c, was, r, stood, item)
 		return
@@ -54,6 +55,17 @@ func (o *observer) analysis(c *virtual.Cloud, id string) {
 	o.owed(c, r)
 }
 
+// pins looks whether what is analysed is what was confirmed: a clip stays the version
+// that it was pinned to, and a rerun has those of its first.
+func (o *observer) pins(was, r analysis.Row, known bool) {
+	if known && !was.QueuedAt.IsZero() && !slices.Equal(was.Clips, r.Clips) {
+		o.violation("I9", "%s was confirmed with %v and is now of %v", r.AnalysisID, was.Clips, r.Clips)
+	}
+	if first, ok := o.rows[r.RerunOf]; ok && !slices.Equal(first.Clips, r.Clips) {
+		o.violation("I9", "%s is a rerun of %s with other clips: %v, and they were %v", r.AnalysisID, r.RerunOf, r.Clips, first.Clips)
+	}
+}
+
 // after looks at a row that was written to after its end: the report may have been
 // made again, which adds a revision and its notices; nothing else changes.
 func (o *observer) after(c *virtual.Cloud, was, r analysis.Row, stood, item map[string]ddb.AttributeValue) {
@@ -72,6 +84,7 @@ func (o *observer) after(c *virtual.Cloud, was, r analysis.Row, stood, item map[
 		o.violation("I1", "%s is %s and had %d revisions; now they are %v", id, r.Status, n, r.Revisions)
 		return
 	}
+	o.run(c, r.Revisions[n], id)
 	if first, twice := was.Revised(r.Revisions[n].Name); twice {
 		o.violation("I1", "revision %s of %s is there as number %d, and now as %d", first.Name, id, first.Number, n+1)
 	}
@@ -86,7 +99,7 @@ func (o *observer) owed(c *virtual.Cloud, r analysis.Row) {
 		o.violation("I4", "%s became %s, and its notices cannot be read: %v", r.AnalysisID, r.Status, err)
 		return
 	}
-	if want := promises.Due(r); len(ns) != len(want) {
+	if want := promises.Due(o.toTell(r)); len(ns) != len(want) {
 		o.violation("I4", "%s became %s with %d notices in the outbox, want %v", r.AnalysisID, r.Status, len(ns), want)
 	}
 }

@@ -36,6 +36,7 @@ type observer struct {
 	proceeds map[string]string
 	owners   map[string]string            // the worker that claimed, by analysis and fence
 	chose    bool                         // the athlete said how they want to be told
+	quiet    map[string]bool              // analyses of whose revisions nobody is to be told
 	atWork   func(worker, id string) bool // a worker that was never stopped, in its pass of an analysis
 	wins     map[string][]names.EndOut    // answers that said "won", by analysis
 	told     map[string]outbox.State      // of notices, as last seen
@@ -46,7 +47,7 @@ type observer struct {
 func newObserver() *observer {
 	return &observer{rows: map[string]analysis.Row{}, items: map[string]map[string]ddb.AttributeValue{}, closeBy: map[string]time.Time{}, jobs: map[string]posejob.Job{},
 		saved: map[string]int64{}, sent: map[string]int{}, proceeds: map[string]string{}, owners: map[string]string{}, wins: map[string][]names.EndOut{},
-		told: map[string]outbox.State{}, effects: map[string]*claims{}, bills: map[string]bill{}}
+		quiet: map[string]bool{}, told: map[string]outbox.State{}, effects: map[string]*claims{}, bills: map[string]bill{}}
 }
 
 // violation notes one; the caller holds the lock.
@@ -125,6 +126,15 @@ func (o *observer) open() bool {
 		}
 	}
 	return false
+}
+
+// toTell is an analysis without the revisions of which nobody is to be told; the
+// caller holds the lock.
+func (o *observer) toTell(r analysis.Row) analysis.Row {
+	if o.quiet[r.AnalysisID] {
+		r.Revisions = nil
+	}
+	return r
 }
 
 // ids lists the analyses, in order.

@@ -152,14 +152,17 @@ func (d damaged) answers(status int, body string) { d.api.status, d.api.body = s
 // finish is the look at what a world came to.
 func (d damaged) finish() { d.w.finish(d.c, &Result{Ends: map[analysis.Status]int{}}) }
 
+// damage is what a check is for.
+type damage struct {
+	name, want string // invariant
+	do         func(d damaged)
+}
+
 // Every check of the observer finds the damage that it is for. That the promises
 // hold without damage is what every campaign shows.
 func TestEveryCheckIsSeenToFail(t *testing.T) {
 	var seen []Violation
-	cases := []struct {
-		name, want string // invariant
-		damage     func(d damaged)
-	}{
+	cases := []damage{
 		{"an end that was written to", "I1", func(d damaged) {
 			d.row("failed", attrs{"ended_by": "cancel#athlete"})
 			d.row("failed", attrs{"ended_by": "cancel#athlete", "reason": "other"})
@@ -262,6 +265,7 @@ func TestEveryCheckIsSeenToFail(t *testing.T) {
 			d.o.spaced([]virtual.Departure{{Due: at, At: at}, {Due: at.Add(time.Second), At: at.Add(time.Second)}})
 		}},
 	}
+	cases = append(cases, routeDamage()...)
 	tried := 0
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -276,7 +280,7 @@ func TestEveryCheckIsSeenToFail(t *testing.T) {
 			api := &fakeAPI{}
 			fake := map[string]func(*virtual.Cloud) lambda.Handler{names.FnAPI: func(*virtual.Cloud) lambda.Handler { return api }}
 			virtual.Run(t, virtual.Options{NoFleet: true, Faults: faults, Override: fake}, func(c *virtual.Cloud) {
-				tc.damage(damaged{t, w, c, w.obs, &cut, api})
+				tc.do(damaged{t, w, c, w.obs, &cut, api})
 			})
 			r := Result{Violations: w.obs.found}
 			if !r.broke(tc.want) {

@@ -188,12 +188,18 @@ const (
 	doRerun       = "rerun_after_end"
 	doRedo        = "reported_again"
 	doChoose      = "channels_chosen"
+	doRelease     = "redo_released"
+	doForms       = "forms_used_late"
+	doReport      = "report_read"
+	doExport      = "export_read"
+	doStranger    = "stranger_asks"
 )
 
 // AllKinds lists every kind of fault and event that a schedule may have.
 func AllKinds() []string {
 	out := []string{eventTwice, eventLate, eventNever, doRestart, doDuplicate, doForeign, doAbort, doCancel, doSlowModel, doLostModel, doTwoClients,
-		doNoUpload, doNoStart, doReject, doBroke, doSkew, doSecondOwner, doRedrive, doTwoGrants, doPayment, doConfirm, doRerun, doRedo, doChoose}
+		doNoUpload, doNoStart, doReject, doBroke, doSkew, doSecondOwner, doRedrive, doTwoGrants, doPayment, doConfirm, doRerun, doRedo, doChoose,
+		doRelease, doForms, doReport, doExport, doStranger}
 	for _, f := range []virtual.Fault{virtual.NotDone, virtual.Lost, virtual.Twice, virtual.Late, virtual.Straggler, virtual.Throttled, virtual.Conflict,
 		virtual.CrashBefore, virtual.CrashAfter, virtual.Paused} {
 		out = append(out, string(f))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,15 +56,19 @@ type world struct {
 	wanted  map[string]bool    // analyses that a client holds an id of
 	choices map[int64]channels // of the channels that were told to stand, by version
 	asked   map[string]string  // what clients asked for, by key: the id that they were answered with, if any
+	read    map[string]string  // files of reports, as first read, by analysis, revision and kind
 
-	redoes   float64 // share of analyses whose reports are made again
-	redriven int     // executions, after their analysis had its end
+	redoes   float64     // share of analyses whose reports are made again
+	quiet    float64     // of those, share of which nobody is told
+	redriven int         // executions, after their analysis had its end
+	gone     atomic.Bool // the athlete has asked to be deleted
 	granted  int64
 	paid     bool // the shop sold and took back
 }
 
 func newWorld(seed uint64, only map[Fired]bool) *world {
-	w := &world{plan: NewPlan(seed, only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, workers: map[string]*virtual.Proc{}, wanted: map[string]bool{}, asked: map[string]string{}, choices: map[int64]channels{}, redoes: 0.07}
+	w := &world{plan: NewPlan(seed, only), obs: newObserver(), passes: newPasses(), planted: map[string]bool{}, workers: map[string]*virtual.Proc{}, wanted: map[string]bool{}, asked: map[string]string{}, choices: map[int64]channels{}, read: map[string]string{}}
+	w.redoes, w.quiet = Guard{}.again()
 	w.obs.atWork = w.atWork
 	return w
 }
@@ -71,6 +76,7 @@ func newWorld(seed uint64, only map[Fired]bool) *world {
 // Run plays one schedule on an empty database.
 func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 	w := newWorld(seed, opt.Only)
+	w.redoes, w.quiet = opt.Off.again()
 	d := w.plan.dice
 	res := Result{Seed: seed, Ends: map[analysis.Status]int{}}
 	start := time.Time{}
@@ -84,7 +90,7 @@ func Run(t *testing.T, db *dynamotest.Server, seed uint64, opt Options) Result {
 			w.mu.Lock()
 			w.workers[p.Name] = p
 			w.mu.Unlock()
-			return sight{virtual.Sight{Chunks: 2 + d.IntN(6, "chunks"), Each: each}, p, w.passes}
+			return sight{virtual.Sight{Chunks: 2 + d.IntN(6, "chunks"), Each: each}, p, w.passes, w.source}
 		},
 		After: func(c *virtual.Cloud) {
 			w.obs.check(c, w.planted)
@@ -174,6 +180,7 @@ func (w *world) play(c *virtual.Cloud) {
 		c.SetParameter("/flags/pose_road", flags.RoadHTTP)
 	}
 	c.Schedule(names.FnReconcile, names.ReconcilePeriod)
+	w.neighbour(ctx, c)
 	n := 1 + d.IntN(2, "analyses")
 	credits := n
 	if n > 1 && w.plan.event(doBroke, "", 0.4) {
@@ -200,6 +207,7 @@ func (w *world) play(c *virtual.Cloud) {
 	c.Gate.Calm()
 	pause(ctx, 4*names.ReconcilePeriod) // the sweep comes by, without faults
 	w.shown(ctx, c)
+	w.exported(ctx, c)
 	if w.obs.open() { // the calm may yet bring it to its end, too late
 		return
 	}

@@ -68,11 +68,13 @@ type sight struct {
 	virtual.Sight
 	worker *virtual.Proc
 	passes *passes
+	source func(id, src string) // told of every clip that is read
 }
 
 // Track implements poseworker.Vision.
 func (s sight) Track(ctx context.Context, src string, info media.Info, after *pose.Chunk, emit func(pose.Chunk) error) error {
 	id := analysisIn(src)
+	s.source(id, src)
 	s.passes.begin(id, s.worker)
 	defer s.passes.end(id, s.worker)
 	return s.Sight.Track(ctx, src, info, after, emit)

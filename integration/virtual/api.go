@@ -27,6 +27,8 @@ type Ask struct {
 	Analysis string // id in the path
 	Key      string // Idempotency-Key; "": none
 	Operator bool   // by an operator; else by the athlete
+	By       string // by another athlete; "": by the one of the world
+	Cursor   string // of the page that is asked for; "": the first
 	Body     any    // nil: none
 	Event    string // id of an event that the shop signs; "": no event
 }
@@ -80,6 +82,13 @@ func (a Ask) event(body string) map[string]any {
 	if a.Key != "" {
 		headers["idempotency-key"] = a.Key
 	}
+	query := map[string]string{}
+	if a.Cursor != "" {
+		query["cursor"] = a.Cursor
+	}
+	if a.By != "" {
+		claims["sub"] = a.By
+	}
 	if a.Operator {
 		claims["sub"], claims["cognito:groups"] = "op", "["+names.OperatorGroup+"]"
 	}
@@ -89,7 +98,7 @@ func (a Ask) event(body string) map[string]any {
 		headers[strings.ToLower(callback.HeaderTimestamp)] = fmt.Sprint(now.Unix())
 		headers[strings.ToLower(callback.HeaderSignature)] = callback.Sign(keyOfWorlds, a.Event, now, []byte(body))
 	}
-	return map[string]any{"version": "2.0", "routeKey": a.Route, "headers": headers, "body": body,
+	return map[string]any{"version": "2.0", "routeKey": a.Route, "headers": headers, "body": body, "queryStringParameters": query,
 		"pathParameters": map[string]string{"analysis_id": a.Analysis},
 		"requestContext": map[string]any{"authorizer": map[string]any{"jwt": map[string]any{"claims": claims}}}}
 }

@@ -84,9 +84,14 @@ func (c *Cloud) BatchARN(machine, run string) string {
 // Deliver puts a delivered analysis with a result into the world, as a run would
 // have left it. It goes past the gate.
 func (c *Cloud) Deliver(ctx context.Context, id string, at time.Time, result []byte) error {
+	return c.DeliverTo(ctx, Athlete, id, at, result)
+}
+
+// DeliverTo is Deliver for another athlete.
+func (c *Cloud) DeliverTo(ctx context.Context, athlete, id string, at time.Time, result []byte) error {
 	key := names.PoseResultKey(id, 1, 1)
 	c.objects.put(key, result)
-	item, err := stamp.MarshalMap(analysis.Row{AnalysisID: id, AthleteID: Athlete, Status: analysis.Ready, Attempt: 1,
+	item, err := stamp.MarshalMap(analysis.Row{AnalysisID: id, AthleteID: athlete, Status: analysis.Ready, Attempt: 1,
 		CreatedAt: at.Add(-time.Hour), EndedAt: at, EndedDay: at.UTC().Format(time.DateOnly), EndedBy: "deliver", ResultKey: key})
 	if err != nil {
 		return err

@@ -87,6 +87,9 @@ type Cloud struct {
 // defaultStart is when a run begins unless told otherwise.
 var defaultStart = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
+// secret signs every request of a world.
+const secret = "virtual"
+
 // QueueURL is the pose queue's URL in every virtual world.
 const QueueURL = "https://sqs.us-east-1.amazonaws.com/000000000000/" + names.Prefix + "pose-jobs"
 
@@ -153,7 +156,7 @@ func build(t *testing.T, opt Options, addr string) *Cloud {
 		c.stream(call)
 	}
 	c.Config = aws.Config{
-		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("virtual", "virtual", ""),
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("virtual", secret, ""),
 		BaseEndpoint: aws.String("http://" + addr), HTTPClient: c.Gate,
 		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 	}

@@ -38,7 +38,8 @@ type Invocation struct {
 
 // Invoke implements stepfn.Invoker: the function's handler in this process,
 // under its own timeout, whose end is the end of its process: nothing that it
-// does afterwards reaches the cloud.
+// does afterwards reaches the cloud. An execution that is stopped, or a state that
+// runs out of time, takes its caller from a function and does not stop it.
 func (c *Cloud) Invoke(ctx context.Context, arn string, payload []byte) ([]byte, string, error) {
 	name := functionName(arn)
 	actor := name
@@ -62,19 +63,35 @@ func (c *Cloud) Invoke(ctx context.Context, arn string, payload []byte) ([]byte,
 	case InvokeTimeout:
 		giveUp := time.Now().Add(f.After)
 		select {
-		case r := <-c.start(As(ctx, actor), name, payload):
+		case r := <-c.start(As(c.ctx, actor), name, payload):
 			if time.Now().Before(giveUp) { // in one instant it is too late
 				return r.out, r.fail, nil
 			}
 		case <-time.After(f.After):
+		case <-ctx.Done():
+			return nil, "", ctx.Err()
 		}
 		return nil, "", &stepfn.InvokeError{Name: "Lambda.ClientExecutionTimeoutException", Message: "Read timed out"}
 	case InvokeUnknown:
-		<-c.start(As(ctx, actor), name, payload)
+		if _, _, err := wait(ctx, c.start(As(c.ctx, actor), name, payload)); err != nil {
+			return nil, "", err
+		}
 		return nil, "", &stepfn.InvokeError{Name: "Lambda.SdkClientException", Message: "Unable to execute HTTP request"}
 	}
-	r := <-c.start(As(ctx, actor), name, payload)
-	return r.out, r.fail, nil
+	return wait(ctx, c.start(As(c.ctx, actor), name, payload))
+}
+
+// wait waits for an answer for as long as there is somebody to hear it.
+func wait(ctx context.Context, of <-chan answered) (out []byte, fail string, err error) {
+	select {
+	case r := <-of:
+		out, fail = r.out, r.fail
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // in one instant it is too late
+		return nil, "", ctx.Err()
+	}
+	return out, fail, nil
 }
 
 // answered is how an invocation ended.

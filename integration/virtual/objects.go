@@ -18,9 +18,10 @@ type object struct {
 	body    []byte
 }
 
-// bucket is a versioned bucket in memory: PutObject, GetObject with versionId and
-// Range, HeadObject, DeleteObject of a version, ListObjectVersions in one page.
-// Path-style addresses, one bucket.
+// bucket is a versioned bucket in memory: PutObject, PostObject, GetObject with
+// versionId and Range, HeadObject, DeleteObject of a version, ListObjectVersions in
+// one page, ListObjectsV2 in small ones. Signed links end; no other signature is
+// looked at. Path-style addresses, one bucket.
 type bucket struct {
 	objects map[string][]object
 	seq     int
@@ -29,7 +30,13 @@ type bucket struct {
 // ServeHTTP speaks S3's REST protocol.
 func (s *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if expired(r) {
+		http.Error(w, "virtual S3: Request has expired", http.StatusForbidden)
+		return
+	}
 	switch r.Method {
+	case http.MethodPost:
+		s.form(w, r)
 	case http.MethodPut:
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -45,6 +52,10 @@ func (s *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet, http.MethodHead:
 		if key == "" && r.URL.Query().Has("versions") {
 			s.list(w, r.URL.Query().Get("prefix"))
+			return
+		}
+		if key == "" && r.URL.Query().Get("list-type") == "2" {
+			s.page(w, r.URL.Query().Get("prefix"), r.URL.Query().Get("continuation-token"))
 			return
 		}
 		o, ok := s.get(key, r.URL.Query().Get("versionId"))
@@ -100,6 +111,25 @@ func (s *bucket) list(w http.ResponseWriter, prefix string) {
 		}
 	}
 	fmt.Fprint(w, `</ListVersionsResult>`)
+}
+
+// listPage is how many objects a page of a list has.
+const listPage = 10
+
+// page answers with the newest version of every object under a prefix, behind a key.
+func (s *bucket) page(w http.ResponseWriter, prefix, behind string) {
+	left := slices.DeleteFunc(s.keys(prefix), func(k string) bool { return k <= behind })
+	keys := left[:min(listPage, len(left))]
+	w.Header().Set("Content-Type", "application/xml")
+	fmt.Fprintf(w, `<ListBucketResult><IsTruncated>%t</IsTruncated>`, len(keys) < len(left))
+	if len(keys) < len(left) {
+		fmt.Fprintf(w, `<NextContinuationToken>%s</NextContinuationToken>`, keys[len(keys)-1])
+	}
+	for _, k := range keys {
+		o, _ := s.get(k, "") // it is one of the keys
+		fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size></Contents>`, k, len(o.body))
+	}
+	fmt.Fprint(w, `</ListBucketResult>`)
 }
 
 // Keys lists the objects of this world under a prefix.

@@ -3,6 +3,7 @@ package virtual
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
@@ -15,6 +16,7 @@ import (
 	"fastbowlinglab/shared/report"
 	"fastbowlinglab/shared/revise"
 	"fastbowlinglab/shared/usage"
+	"fastbowlinglab/statemachine"
 )
 
 // operator is what operators start by hand.
@@ -22,7 +24,7 @@ func (c *Cloud) operator() lambda.Handler {
 	now := c.clock(names.FnOperator)
 	return operator.New(operator.Deps{
 		Life: c.life(now), Ledger: c.Ledger(), Runs: c.Runs(), Usage: usage.Store{DB: c.DB, Usage: names.Usage.Name, Prices: names.Prices.Name},
-		Steps: sfn.NewFromConfig(c.Config), MachineARN: c.Machine, Queue: sqs.NewFromConfig(c.Config), QueueURL: QueueURL,
+		Steps: sfn.NewFromConfig(c.Config), MachineARN: c.Machine, Machines: strings.TrimSuffix(c.Machine, statemachine.Analysis), Queue: sqs.NewFromConfig(c.Config), QueueURL: QueueURL,
 		Retry: c.Retry, Now: now,
 	})
 }
