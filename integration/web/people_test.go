@@ -201,3 +201,22 @@ func TestLinksStayGood(t *testing.T) {
 		t.Errorf("links were signed %d times, want 3", n)
 	}
 }
+
+// Who signed out in another tab leaves nothing of themselves in this one.
+func TestNothingIsLeftInAnotherTab(t *testing.T) {
+	c := start(t)
+	b := open(t)
+	b.enter(c, c.page.App)
+	b.until("the form", "!document.getElementById('submit').hidden", time.Minute)
+	b.eval("document.getElementById('name').value = 'Zoë'; document.getElementById('email').value = 'zoe@example.com'; 0")
+	b.submit(newClip(t))
+	b.until("the report", report, time.Minute)
+	b.eval("new BroadcastChannel('fbl.sign-out').postMessage('out')")
+	b.until("the way in", signedOut, time.Minute)
+	got := fmt.Sprint(b.eval("document.body.textContent + [...document.querySelectorAll('input, a, img')].map(e => [e.value, e.href, e.src, e.files && e.files.length].join()).join()"))
+	for _, left := range []string{"Zoë", "zoe@", "strong action", "report.pdf", "frame.jpg", "clip.mp4"} {
+		if strings.Contains(got, left) {
+			t.Errorf("%s is left: %s", left, got)
+		}
+	}
+}

@@ -172,11 +172,18 @@ func TestUploadThatStandsStill(t *testing.T) {
 	b.signIn("athlete-1")
 	b.until("the page again", "location.origin === '"+c.api.URL+"' && document.readyState === 'complete' && "+signedIn, time.Minute)
 	b.submit(newClip(t))
+	const asks = "(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented; })()"
 	<-held
+	if b.eval(asks) != true {
+		t.Error("leaving in the middle of an upload asks nothing")
+	}
 	b.eval("watch()") // a minute has passed
 	b.until("the report", report, time.Minute)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if b.eval(asks) != false {
+		t.Error("leaving asks after the upload too")
+	}
 	if tries != 2 || c.bytes != 100_000 {
 		t.Errorf("%d tries, %d bytes", tries, c.bytes)
 	}
@@ -216,6 +223,36 @@ func TestUploadForms(t *testing.T) {
 	defer c.mu.Unlock()
 	if count["POST /v1/analyses/an-1/uploads"] != 4 || c.bytes != 100_000 {
 		t.Errorf("%d bytes, %v", c.bytes, count)
+	}
+}
+
+// An upload that comes after its time finds the analysis ended, and the credit back.
+func TestUploadTooLate(t *testing.T) {
+	c := start(t)
+	late := false
+	c.inAPI = func(w http.ResponseWriter, r *http.Request) bool {
+		switch what := r.Method + " " + r.URL.Path; {
+		case strings.HasSuffix(what, "/uploads"):
+			late = true
+			fmt.Fprint(w, `{"analysis_id":"an-1","status":"reserved","uploads":[]}`)
+		case strings.HasSuffix(what, "/confirm"):
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprintf(w, `{"code":%q,"title":"x"}`, map[bool]string{true: "analysis_ended", false: "clips_missing"}[late])
+		case what == "GET /v1/analyses/an-1":
+			fmt.Fprintf(w, `{"analysis_id":"an-1","status":%q,"message":"The clip was not uploaded in time.","progress":null,"refunded":%t,"clips":[]}`, map[bool]string{true: "expired", false: "reserved"}[late], late)
+		default:
+			return false
+		}
+		return true
+	}
+	b := open(t)
+	b.enter(c, names.AppLink(c.page.App, "an-1"))
+	b.until("the way on", "!document.getElementById('resume').hidden", time.Minute)
+	b.choose("#clip-again", newClip(t))
+	b.eval("document.querySelector('#resume button').click()")
+	b.until("its end", "!document.getElementById('again').hidden && !document.getElementById('refund').hidden", time.Minute)
+	if b.shows("trouble") || b.text("stage") != "The clip was not uploaded in time." || b.shows("resume") {
+		t.Errorf("the page shows %q and %q", b.text("trouble"), b.text("run"))
 	}
 }
 

@@ -75,6 +75,7 @@ function signedOut(why) {
   for (const id of ['submit', 'run', 'earlier', 'me', 'leave']) show(id, false);
   me = null; say('');
   $('list').replaceChildren();
+  for (const form of document.forms) form.reset(); // and what was typed
   $('who').textContent = 'Not signed in';
   $('sign-in-text').textContent = asked ? 'Sign in to see the analysis ' + asked + '.' : 'Sign in to send a clip, or to see your report.';
   $('enter').disabled = false; $('leave').disabled = false; show('sign-in', true);

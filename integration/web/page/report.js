@@ -71,7 +71,12 @@ async function renewLinks() {
   }
 }
 
-function closeReport() { reading = null; show('report', false); }
+// closeReport leaves nothing of a report in the page: it may be somebody else's next.
+function closeReport() {
+  reading = null; show('report', false);
+  for (const id of ['pictures', 'words']) $(id).replaceChildren();
+  $('pdf').removeAttribute('href');
+}
 
 document.addEventListener('visibilitychange', renewLinks);
 setInterval(renewLinks, 60000);

@@ -10,6 +10,7 @@ async function deliver(path, file, progress) {
   try {
     for (let attempt = 1; ; attempt++) {
       const { data } = await call('POST', path + '/uploads');
+      if (!data.uploads.length) break; // nothing is taken any more: the confirm says why
       try { await upload(data.uploads[0], file, progress); break; } catch (e) {
         if (e.final || attempt >= 5) throw e;
         await nap(1000 * 2 ** attempt);
