@@ -110,7 +110,7 @@ async function look(id, file) {
     if (mine !== shown) return;
     if (e.status !== 404) { failed(e, true); return; }
     await front().catch((e) => failed(e));
-    trouble('You have no analysis ' + id + '.');
+    trouble('You have no analysis ' + id + '. If it was sent from another account, sign out, and in again with that one.');
   }
 }
 
