@@ -15,15 +15,15 @@ import (
 
 // States of a worker's answer to a posted job.
 const (
-	jobClaimed  = "claimed"  // 202: ours, and it runs
-	jobFinished = "finished" // 200: done or failed before
-	jobHeld     = "held"     // 409: owned under a live lease until then
-	jobEnded    = "ended"    // 410: the analysis has its end, or is at a later attempt
-	jobUnknown  = "unknown"  // 404: no such job
-	jobFull     = "full"     // 429: every slot is taken
-	jobStopping = "stopping" // 503: this worker leaves
-	jobError    = "error"    // 503: nobody knows; ask again
-	jobBad      = "bad"      // 400
+	jobClaimed  = "claimed"         // 202: ours, and it runs
+	jobFinished = "finished"        // 200: done or failed before
+	jobHeld     = "held"            // 409: owned under a live lease until then
+	jobEnded    = "ended"           // 410: the analysis has its end, or is at a later attempt
+	jobUnknown  = "unknown"         // 404: no such job
+	jobFull     = "full"            // 429: every slot is taken
+	jobStopping = names.JobStopping // 503: this worker leaves
+	jobError    = "error"           // 503: nobody knows; ask again
+	jobBad      = "bad"             // 400
 )
 
 // Bounds of a posted job.

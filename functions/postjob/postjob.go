@@ -62,13 +62,11 @@ func (d Deps) post(ctx context.Context, in names.PostIn) (names.DispatchOut, err
 		return names.DispatchOut{}, fault.Wrap(fault.Permanent, err, "post job")
 	}
 	log := slog.With("analysis_id", in.AnalysisID, "attempt", in.Attempt, "round", in.Round)
-	res, answer, err := d.ask(ctx, string(body))
+	res, out, err := d.ask(ctx, string(body))
 	if err != nil {
 		log.WarnContext(ctx, "no answer from a worker; the row will tell", "detail", err.Error())
 		return dispatch.Waiting(d.now(), in.Round, 0), nil
 	}
-	var out names.PoseJobOut
-	_ = json.Unmarshal(answer, &out) // a balancer's own answers are not JSON; the status decides
 	log.InfoContext(ctx, "posted", "status", res.StatusCode, "state", out.State, "fence", out.Fence)
 	switch res.StatusCode {
 	case http.StatusAccepted, http.StatusOK: // claimed, or finished before
@@ -83,19 +81,26 @@ func (d Deps) post(ctx context.Context, in names.PostIn) (names.DispatchOut, err
 	return dispatch.Waiting(d.now(), in.Round, retryAfter(res)), nil
 }
 
-// ask posts the job. A worker that is full says so at once and does nothing else; the
-// balancer then has the next one asked, so that a job does not wait while one is idle.
-func (d Deps) ask(ctx context.Context, body string) (res *http.Response, answer []byte, err error) {
+// ask posts the job. A worker that is full or leaves says so at once and does nothing
+// else; the balancer then has the next one asked, so that a job does not wait while one
+// is idle.
+func (d Deps) ask(ctx context.Context, body string) (res *http.Response, out names.PoseJobOut, err error) {
 	for range names.MaxWorkers {
+		var answer []byte
 		res, answer, err = dispatch.Caller{Client: d.Client, URL: d.URL}.Call(ctx, http.MethodPost, names.JobsPath, body)
-		if err != nil || res.StatusCode != http.StatusTooManyRequests {
+		if err != nil {
+			break
+		}
+		out = names.PoseJobOut{}
+		_ = json.Unmarshal(answer, &out) // a balancer's own answers are not JSON; the status decides
+		if res.StatusCode != http.StatusTooManyRequests && out.State != names.JobStopping {
 			break
 		}
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < 2*names.PoseCallTimeout {
 			break // another call could outlast this function
 		}
 	}
-	return res, answer, err
+	return res, out, err
 }
 
 // retryAfter reads Retry-After in seconds, bounded.

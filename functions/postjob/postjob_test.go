@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/names"
 	"fastbowlinglab/shared/posejob"
+	"fastbowlinglab/shared/retry"
+	"fastbowlinglab/shared/stamp"
 )
 
 var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -66,9 +69,14 @@ func call(t *testing.T, w *posetest.World, s *workers, in names.PostIn) (out nam
 	return out, ""
 }
 
+func TestMain(m *testing.M) {
+	retry.DefaultRand = func() float64 { return 0 } // waits are as long as they are at least
+	os.Exit(m.Run())
+}
+
 func TestAnswers(t *testing.T) {
 	waits := func(d time.Duration) names.DispatchOut {
-		return names.DispatchOut{State: names.DispatchWaiting, Until: now.Add(d).Format(time.RFC3339)}
+		return names.DispatchOut{State: names.DispatchWaiting, Until: stamp.Format(now.Add(d))}
 	}
 	for name, c := range map[string]struct {
 		s    workers
@@ -118,6 +126,17 @@ func TestAFreeWorkerIsFound(t *testing.T) {
 	defer cancel()
 	if _, err := postjob.New(postjob.Deps{Jobs: w.Jobs, Client: srv.Client(), URL: srv.URL}).Invoke(ctx, payload); err != nil || s.posts != 1 {
 		t.Errorf("%d posts, %v; want 1", s.posts, err)
+	}
+}
+
+// A worker that leaves, as in a deploy, has the next one asked; one that cannot tell, or a
+// balancer without any, does not.
+func TestALeavingWorkerIsPassedBy(t *testing.T) {
+	for body, posts := range map[string]int{`{"state":"stopping"}`: names.MaxWorkers, `{"state":"error"}`: 1, "<html>": 1} {
+		s, w := &workers{status: 503, body: body}, posetest.New(t, 1)
+		if out, _ := call(t, w, s, names.PostIn{RoundIn: names.RoundIn{Run: w.Run}}); out.State != names.DispatchWaiting || s.posts != posts {
+			t.Errorf("%s: %+v after %d posts, want %d", body, out, s.posts, posts)
+		}
 	}
 }
 
@@ -206,7 +225,7 @@ func TestProbe(t *testing.T) {
 			if err = errors.Join(err, json.Unmarshal(b, &out)); err != nil || out.State != c.want {
 				t.Errorf("%s, %v; want %s", b, err, c.want)
 			}
-			if c.want == names.DispatchWaiting && out.Until <= now.Add(4*time.Minute).Format(time.RFC3339) {
+			if c.want == names.DispatchWaiting && out.Until <= stamp.Format(now.Add(4*time.Minute)) {
 				t.Errorf("round 30 waits until %s only", out.Until)
 			}
 		})

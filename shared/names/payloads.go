@@ -95,6 +95,10 @@ type PoseJobOut struct {
 	Until string `json:"until,omitempty"`
 }
 
+// JobStopping is the state with which a worker that leaves answers: another may take the
+// job at once.
+const JobStopping = "stopping"
+
 // PoseCallback is the body of the signed message in which a worker tells the
 // result of a job that came to it over HTTP. It counts only under its fence.
 type PoseCallback struct {

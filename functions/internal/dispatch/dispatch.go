@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"fastbowlinglab/shared/names"
+	"fastbowlinglab/shared/retry"
+	"fastbowlinglab/shared/stamp"
 )
 
 // Waits between two rounds: they begin short, since a worker takes about three
@@ -21,6 +23,7 @@ const (
 	firstWait = 5 * time.Second
 	growth    = 1.15
 	longest   = 10 * time.Minute
+	spread    = 0.25 // of a wait, at random on top of it: runs that began together part
 )
 
 // Wait is how long to wait after so many rounds; never less than least.
@@ -29,10 +32,13 @@ func Wait(round int, least time.Duration) time.Duration {
 	return max(time.Duration(min(d, float64(longest))), least)
 }
 
-// Waiting is the answer that leads to a wait.
+// Waiting is the answer that leads to a wait, of Wait at least and a quarter more at
+// most. A hundred runs of one upload would otherwise ask in the same second, round for
+// round, and all but one in vain.
 func Waiting(now time.Time, round int, least time.Duration) names.DispatchOut {
-	return names.DispatchOut{State: names.DispatchWaiting,
-		Until: now.Add(Wait(round, least)).UTC().Format(time.RFC3339)}
+	d := Wait(round, least)
+	d += time.Duration(spread * retry.DefaultRand() * float64(d))
+	return names.DispatchOut{State: names.DispatchWaiting, Until: stamp.Format(now.Add(d))}
 }
 
 // Caller calls the pose workers through their balancer.

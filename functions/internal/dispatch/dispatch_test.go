@@ -28,3 +28,28 @@ func TestWaits(t *testing.T) {
 		t.Errorf("at least a minute: %s", d)
 	}
 }
+
+// Runs that began together do not ask together for ever.
+func TestWaitsAreSpread(t *testing.T) {
+	const runs, rounds = 100, 8
+	now, seconds := time.Now(), map[int64]int{}
+	for range runs {
+		at := now
+		for round := range rounds {
+			until, err := time.Parse(time.RFC3339, dispatch.Waiting(at, round, 0).Until)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := until.Sub(at); d < dispatch.Wait(round, 0)-time.Millisecond || d > dispatch.Wait(round, 0)*5/4 {
+				t.Fatalf("round %d waits %s, want %s and a quarter at most", round, d, dispatch.Wait(round, 0))
+			}
+			at = until
+		}
+		seconds[at.Unix()]++
+	}
+	for s, n := range seconds {
+		if n > runs/2 {
+			t.Errorf("after %d rounds %d of %d runs ask in second %d", rounds, n, runs, s-now.Unix())
+		}
+	}
+}
