@@ -63,8 +63,7 @@ async function front() {
   closeReport();
   for (const id of ['run', 'again']) show(id, false);
   age(); show('submit', true);
-  await earlier();
-  await mine();
+  await Promise.all([earlier(), mine()]);
 }
 
 // signedOut shows the way in, and why it is shown again.
