@@ -138,6 +138,26 @@ func TestAChoiceWithoutAVersion(t *testing.T) {
 	}
 }
 
+// What the runbook has an operator write by hand is a choice like any other.
+func TestAChoiceByHand(t *testing.T) {
+	db := dynamotest.New(t)
+	s := athlete.Store{DB: db, Athletes: names.Athletes.Name}
+	name, set := names.Athletes.Name, "SET no_email = :yes ADD version :one"
+	for want := range int64(2) {
+		if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: &name, UpdateExpression: &set,
+			Key: map[string]ddb.AttributeValue{"athlete_id": &ddb.AttributeValueMemberS{Value: "a"}},
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":yes": &ddb.AttributeValueMemberBOOL{Value: true}, ":one": &ddb.AttributeValueMemberN{Value: "1"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if c, version, err := s.Chosen(t.Context(), "a"); err != nil || c != (athlete.Channels{Push: true}) || version != want*2+1 {
+			t.Errorf("%+v at version %d, %v", c, version, err)
+		}
+		if err := s.Choose(t.Context(), "a", athlete.Channels{Email: true, Push: true}, want*2+1); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestSuppressions(t *testing.T) {
 	db := dynamotest.New(t)
 	s := athlete.Store{DB: db, Athletes: names.Athletes.Name, Suppressions: names.Suppressions.Name}
