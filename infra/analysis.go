@@ -24,6 +24,7 @@ import (
 const (
 	eventRetries  = 2       // asynchronous invocations, as many as Lambda allows
 	eventHours    = 6       // the longest that an event is kept for another try
+	startRetries  = 185     // the start of the nightly job, which nobody makes up for: as many as EventBridge Scheduler allows
 	streamRetries = 10      // a stream record, before it goes to the dead letters
 	streamBatch   = 10      // records of one invocation; each may wait for a mail
 	streamAge     = 24 * 60 // minutes: a record's whole life in a stream
@@ -79,13 +80,18 @@ func (a *Analysis) sources(f names.Function, d *Data) {
 	if f.Topic != "" {
 		a.topic(f).AddSubscription(awssnssubscriptions.NewLambdaSubscription(fn, &awssnssubscriptions.LambdaSubscriptionProps{DeadLetterQueue: a.Dead}))
 	}
-	if !f.Ended && f.Every == 0 {
+	if !f.Ended && f.Every == 0 && f.Topic == "" {
 		return
 	}
+	// A call that is refused for want of a place waits in Lambda's own queue for as
+	// long as the event may be old; only failures of the function count as retries.
 	awslambda.NewEventInvokeConfig(a.Stack, jsii.String(logical(f.Name)+"Invoke"), &awslambda.EventInvokeConfigProps{
 		Function: fn, RetryAttempts: jsii.Number(eventRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(eventHours)),
 		OnFailure: awslambdadestinations.NewSqsDestination(a.Dead),
 	})
+	if !f.Ended && f.Every == 0 {
+		return
+	}
 	target := awseventstargets.NewLambdaFunction(fn, &awseventstargets.LambdaFunctionProps{
 		DeadLetterQueue: a.Dead, RetryAttempts: jsii.Number(eventRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(eventHours)),
 	})

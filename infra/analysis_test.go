@@ -169,7 +169,7 @@ func checkBatchMachines(t reporter) {
 	check(t, "nightly", s, `"cron(0 1 * * ? *)"`, "ScheduleExpression")
 	check(t, "nightly", s, `"UTC"`, "ScheduleExpressionTimezone")
 	check(t, "nightly", s, `"OFF"`, "FlexibleTimeWindow", "Mode")
-	check(t, "nightly", s, `{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":2}`, "Target", "RetryPolicy")
+	check(t, "nightly", s, `{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":185}`, "Target", "RetryPolicy")
 	check(t, "nightly", s, `"{}"`, "Target", "Input")
 }
 
@@ -213,7 +213,7 @@ func checkSources(t reporter) {
 		invoked[strings.TrimPrefix(fmt.Sprint(fn.Properties["FunctionName"]), names.Prefix)] = true
 	}
 	for _, f := range names.Functions() {
-		if asked := f.Every > 0 || f.Ended; asked != invoked[f.Name] {
+		if asked := f.Every > 0 || f.Ended || f.Topic != ""; asked != invoked[f.Name] {
 			t.Errorf("%s: started by events %t, with its retries set %t", f.Name, asked, invoked[f.Name])
 		}
 	}

@@ -92,7 +92,7 @@ func (a *Analysis) batch() {
 			Arn: a.Nightly.AttrArn(), RoleArn: r.RoleArn(), Input: jsii.String("{}"),
 			DeadLetterConfig: &awsscheduler.CfnSchedule_DeadLetterConfigProperty{Arn: a.Dead.QueueArn()},
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
-				MaximumRetryAttempts: jsii.Number(eventRetries), MaximumEventAgeInSeconds: jsii.Number(eventHours * 3600)},
+				MaximumRetryAttempts: jsii.Number(startRetries), MaximumEventAgeInSeconds: jsii.Number(eventHours * 3600)},
 		},
 	})
 }
