@@ -162,6 +162,10 @@ func (w *world) rowsOf() string {
 	return b.String()
 }
 
+// old lists members that every client of now must send, by the document, and apps of
+// before may leave out.
+var old = map[string]bool{"PUT /v1/me version": true} // TestChannelsOfAnOldApp says what that does
+
 // Every body that the document refuses is refused by the code: a 4xx problem, and
 // nothing is written.
 func TestHostileBodies(t *testing.T) {
@@ -228,6 +232,9 @@ func TestHostileBodies(t *testing.T) {
 					send(route, fmt.Sprintf("%s = %.40v", place, bad), at(func(p site) { p.set(bad) }))
 				}
 				for _, k := range here.Required {
+					if old[route+" "+k] && place == "body" {
+						continue
+					}
 					send(route, place+" without "+k, at(func(p site) {
 						v := doc.valid(p.schema).(map[string]any)
 						delete(v, k)
