@@ -145,6 +145,47 @@ func TestPageOnTheCloud(t *testing.T) {
 	}
 }
 
+// What is around an analysis, on the real API: one whose clip never came is found in
+// the list, given back, and gone with everything else when its athlete asks.
+func TestYourDataOnTheCloud(t *testing.T) {
+	b := open(t)
+	c, _ := realCloud(t)
+	b.phone()
+	dir := t.TempDir()
+	b.do("Page.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": dir})
+	b.do("Page.navigate", map[string]any{"url": c.API + web.Path})
+	b.signIn(local.GuideAthlete)
+	b.until("the front", "location.pathname === '/app/' && document.readyState === 'complete' && !document.getElementById('me').hidden", time.Minute)
+	// The page is closed right after the create.
+	if id := b.eval(`call('POST', '/v1/analyses', { headers: { 'Idempotency-Key': 'left' }, body: { athlete: { name: 'Zoë' }, consent: true, clips: [{ name: 'left.mp4', type: 'video/mp4', size_bytes: 5 }] } }).then((a) => a.data.analysis_id)`); id == nil {
+		t.Fatal("no analysis")
+	}
+	b.do("Page.reload", nil)
+	b.until("it in the list", "performance.getEntriesByType('navigation')[0].type === 'reload' && document.readyState === 'complete' && document.querySelectorAll('#list li').length === 1 && document.getElementById('list').innerText.includes('left.mp4') && document.getElementById('list').innerText.includes('not uploaded')", time.Minute)
+	b.shot("real-8-front")
+	b.eval("document.querySelector('#list a').click()")
+	b.until("the way out", "location.search && document.readyState === 'complete' && !document.getElementById('cancel').hidden", time.Minute)
+	b.eval("document.getElementById('cancel').click()")
+	b.until("the credit back", "!document.getElementById('refund').hidden && document.getElementById('who').textContent === '2 credits'", time.Minute)
+	b.eval("document.getElementById('all').click()")
+	b.until("the front again", "!location.search && document.readyState === 'complete' && !document.getElementById('me').hidden", time.Minute)
+	b.eval("document.getElementById('mails').click()")
+	b.until("no mails", "document.getElementById('me-said').textContent === 'You get no more mails.'", time.Minute)
+	b.eval("document.getElementById('export').click()")
+	until(t, "the file is there", func() bool {
+		f, err := os.ReadFile(filepath.Join(dir, "bowling-analyses.json"))
+		return err == nil && bytes.Contains(f, []byte("left.mp4")) && bytes.Contains(f, []byte("refund"))
+	})
+	b.eval("document.querySelector('#erasing details').open = true; document.getElementById('sure').value = 'DELETE'; document.querySelector('#erasing button').click()")
+	b.until("the deletion", "document.getElementById('me-said').textContent.includes('is being deleted') && document.getElementById('submit').hidden", time.Minute)
+	b.shot("real-9-deleted")
+	for _, e := range b.errors {
+		if !strings.Contains(e, "409") { // the clip that was not there
+			t.Errorf("the console says %s", e)
+		}
+	}
+}
+
 func fetch(t *testing.T, url string) []byte {
 	t.Helper()
 	resp, err := http.Get(url)
