@@ -74,6 +74,43 @@ func TestMessagesWaitOutAnOutage(t *testing.T) {
 	})
 }
 
+// The message of a job that runs, whose owner cannot hide it any more, outlasts the longest
+// pass; and it is back before the run has to give its owner up.
+func TestAHeldMessageOutlastsThePass(t *testing.T) {
+	var total time.Duration
+	for n := 1; n <= names.PoseQueue.MaxReceiveCount; n++ {
+		total += min(again(n), mostHeld)
+	}
+	if total < names.PoseTimeout || mostHeld > names.PoseHeartbeat-names.KeeperPeriod {
+		t.Errorf("%d receives last %s; one waits %s", names.PoseQueue.MaxReceiveCount, total, mostHeld)
+	}
+	w := posetest.New(t, 1)
+	w.Dispatch(w.Run)
+	d := depsFor(w, w.DB, &sight{chunks: 1})
+	if _, err := w.Jobs.Claim(t.Context(), w.Run.AnalysisID, posejob.Claimant{Name: "another", Engine: "e", Model: "m", Message: "m1"}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		receives    int
+		least, most time.Duration
+	}{{1, names.LeaseDuration - 10*time.Second, names.LeaseDuration + names.ClockSkew + 2*time.Second}, {30, mostHeld - 10*time.Second, mostHeld}} {
+		w.Queue.Show()
+		msgs, err := r.poll(t.Context())
+		if err != nil || len(msgs) != 1 || msgs[0].id != "m1" {
+			t.Fatalf("%+v, %v", msgs, err)
+		}
+		msgs[0].receives = c.receives
+		r.handle(msgs[0])
+		if got, _ := w.Queue.Hidden("m1"); got < c.least || got > c.most {
+			t.Errorf("receive %d: hidden for %s, want %s to %s", c.receives, got, c.least, c.most)
+		}
+	}
+}
+
 // Storage is away for a moment, whatever the pass is at: no try of the job is lost, and
 // no chunk is computed again.
 func TestStorageThatComesBackCostsNoDeath(t *testing.T) {

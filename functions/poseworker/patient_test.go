@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"fastbowlinglab/functions/internal/posetest"
+	"fastbowlinglab/shared/analysis"
 	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/media"
 	"fastbowlinglab/shared/names"
@@ -192,4 +193,41 @@ func takeUp(t *testing.T, w *posetest.World, d Deps, road string) (token2 string
 	token2 = w.Await(w.Run)
 	start(t, d)
 	return token2
+}
+
+// A pass that waits for storage hears SIGTERM, and that its analysis has ended, at once.
+func TestAWaitForStorageEnds(t *testing.T) {
+	begin := func(t *testing.T) (w *posetest.World, s *sight, r *running, token2 string) {
+		w, s = posetest.New(t, 1), &sight{chunks: 3}
+		g := newGate()
+		close(g.open)
+		s.before = at(1, func(ctx context.Context) error { _ = g.wait(ctx); return noStorage() })
+		d := depsFor(w, w.DB, s)
+		d.Timers.Again = 10 * time.Minute
+		w.Dispatch(w.Run)
+		token2 = w.Await(w.Run)
+		r = start(t, d)
+		<-g.at
+		waitFor(t, "the row to say so", func() bool { return w.Job().Progress.Stage == "waiting for storage" })
+		return w, s, r, token2
+	}
+	t.Run("Term", func(t *testing.T) {
+		w, _, r, token2 := begin(t)
+		r.term()
+		if err := <-r.done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		if j := w.Job(); j.State != posejob.Waiting || j.Deaths != 0 || len(j.Checkpoints) != 1 || w.Queue.Visible() != 1 {
+			t.Errorf("job: %+v", j)
+		}
+		if got := w.Tokens.Get(token2); got.Error != string(fault.Released) {
+			t.Errorf("token 2: %+v", got)
+		}
+	})
+	t.Run("Ended", func(t *testing.T) {
+		w, _, r, token2 := begin(t)
+		w.Analysis(w.Run, analysis.Failed, 1)
+		waitFor(t, "the run told", func() bool { return w.Tokens.Get(token2).Error == string(fault.Conceded) })
+		waitFor(t, "the slot free", func() bool { return r.slots.Busy() == 0 && w.Queue.Len() == 0 })
+	})
 }

@@ -102,7 +102,7 @@ func (w *Worker) handle(m message) {
 		w.drop(ctx, log, m)
 	case errors.As(err, &held):
 		log.Info("held", "owner", held.Owner, "until", held.Until)
-		w.giveBack(m, held.Until.Sub(w.now())+time.Second)
+		w.giveBack(m, max(held.Until.Sub(w.now())+time.Second, min(again(m.receives), mostHeld)))
 	case errors.Is(err, posejob.ErrFinished):
 		log.Info("finished already", "state", string(job.State))
 		w.settled(ctx, log, m, w.answerFinished(ctx, log, job))
@@ -122,6 +122,11 @@ func (w *Worker) handle(m message) {
 const (
 	firstAgain = 10 * time.Second
 	mostAgain  = 10 * time.Minute
+	// mostHeld is how long at most the message of a job that runs waits beyond the lease it
+	// met. Its owner cannot hide it any more once another has received it, as after an
+	// absence of the queue; coming back at the end of every lease it would be a dead letter
+	// before a long pass is through.
+	mostHeld = 3 * time.Minute
 )
 
 // again is how long a message waits that has been received so often. Every receive
