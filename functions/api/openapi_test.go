@@ -303,7 +303,7 @@ func openAPIDocument(t *testing.T) []byte {
 		"openapi": "3.1.0",
 		"info": map[string]any{"title": "FastBowlingLab", "version": "1", "description": "Analyses of a fast bowler's action from phone video. " +
 			"Credits are whole numbers. Every POST may be sent again: it has one effect and the same answer, which tells the status of now. " +
-			"A call that got no answer, or 503, is repeated with the same Idempotency-Key."},
+			"A call that got no answer, or 503, or 429 without a code (the gateway's: nothing was done), is repeated a little later with the same Idempotency-Key."},
 		"servers":  []any{map[string]any{"url": "/", "description": "The API that serves this document, whatever its address."}},
 		"paths":    paths,
 		"security": []any{map[string]any{"accessToken": []any{}}},
