@@ -47,7 +47,7 @@ func B(t *testing.T, guards bool) Row {
 		n, err := s.rows(ctx, "b1")
 		report(t, err)
 		row.PeakPerS, row.Rows = src.peak(), n
-		row.Note += fmt.Sprintf("%d fetched + %d there, against %d + %d; client saw %d missing, the rows say %d",
+		row.Note += fmt.Sprintf("%d fetched + %d there, against %d + %d; %d missing as the client counts, %d by the rows",
 			first.fetched, first.already, second.fetched, second.already, seen, 1000-n)
 	})
 	return row
