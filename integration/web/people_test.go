@@ -220,3 +220,29 @@ func TestNothingIsLeftInAnotherTab(t *testing.T) {
 		}
 	}
 }
+
+// A report whose words cannot be had, or are of another shape, still has its PDF.
+func TestReportWithoutItsWords(t *testing.T) {
+	for what, answer := range map[string]func(w http.ResponseWriter){
+		"refused":       func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden) },
+		"another shape": func(w http.ResponseWriter) { fmt.Fprint(w, `{"clips":[]}`) },
+		"cut":           func(w http.ResponseWriter) { fmt.Fprint(w, `{"findings":`) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			c := start(t)
+			c.polls = ended
+			c.inStore = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/report.json" {
+					answer(w)
+				}
+				return r.URL.Path == "/report.json"
+			}
+			b := open(t)
+			b.enter(c, names.AppLink(c.page.App, "an-1"))
+			b.until("the report", report, time.Minute)
+			if at, words := b.eval("document.getElementById('pdf').href"), b.text("words"); at != c.bucket.URL+"/report.pdf" || !strings.Contains(words, "in the PDF") || b.shows("trouble") {
+				t.Errorf("the PDF is at %v, and the page says %q, %q", at, words, b.text("trouble"))
+			}
+		})
+	}
+}

@@ -6,24 +6,29 @@ let reading = null; // the report that is shown: its path, its pictures' links, 
 
 const element = (tag, text) => { const e = document.createElement(tag); e.textContent = text || ''; return e; };
 
+// report shows the newest report. The PDF is there even if the rest cannot be shown.
 async function report(path) {
   const { data } = await call('GET', path + '/report');
-  const doc = await read(data.report_json.url);
-  const clips = doc.clips || [];
-  const links = [];
+  reading = { path, links: [] };
+  lead(data);
+  try { fill(data, await read(data.report_json.url)); } catch (e) {
+    $('words').replaceChildren(element('p', (e instanceof Told ? e.message + ' ' : '') + 'All of it is in the PDF.'));
+  }
+  show('report', true);
+}
+
+function fill(data, doc) {
+  const clips = doc.clips || [], words = inWords(doc);
   $('pictures').replaceChildren(...data.pictures.map((p) => {
-    const figure = document.createElement('figure'), whole = document.createElement('a'), words = document.createElement('figcaption');
+    const figure = document.createElement('figure'), whole = document.createElement('a'), caption = document.createElement('figcaption');
     const clip = clips.find((c) => c.index === p.clip), phase = clip && (clip.phases || []).find((f) => f.name === p.phase);
-    words.textContent = sentence(p.phase.replace('_contact', ' contact').replaceAll('_', '-')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase && phase.at ? ' · ' + phase.at : '');
-    whole.target = '_blank'; whole.rel = 'noreferrer'; links.push(whole);
-    whole.append(picture(p.url, words.textContent, phase && phase.limbs, clip && clip.width)); figure.append(whole, words);
+    caption.textContent = sentence(p.phase.replace('_contact', ' contact').replaceAll('_', '-')) + (clips.length > 1 ? ', clip ' + (p.clip + 1) : '') + (phase && phase.at ? ' · ' + phase.at : '');
+    whole.target = '_blank'; whole.rel = 'noreferrer'; whole.href = p.url; reading.links.push(whole);
+    whole.append(picture(p.url, caption.textContent, phase && phase.limbs, clip && clip.width)); figure.append(whole, caption);
     return figure;
   }));
-  reading = { path, links };
-  lead(data);
   show('legend', clips.some((c) => (c.phases || []).some((f) => f.limbs && f.limbs.length)));
-  $('words').replaceChildren(...inWords(doc));
-  show('report', true);
+  $('words').replaceChildren(...words);
 }
 
 // inWords puts a report into words.
@@ -45,7 +50,7 @@ async function read(url) {
       const got = await fetch(url, { cache: 'no-store' });
       if (got.ok) return await got.json();
     } catch { /* the connection, or half an answer */ }
-    if (attempt >= 4) throw new Unreachable('The report is ready, but it could not be loaded. Please check your connection and try again.');
+    if (attempt >= 4) throw new Unreachable('The words and pictures could not be loaded. Check your connection and load this page again.');
     await wait(300 * 2 ** attempt);
   }
 }
