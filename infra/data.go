@@ -82,11 +82,10 @@ func (d *Data) table(t names.Table) awsdynamodb.Table {
 
 func (d *Data) bucket(s Settings) awss3.Bucket {
 	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
-	clipDays := names.ClipLifecycle.Hours() / 24
-	expire := func(prefix string, n float64) *awss3.LifecycleRule {
+	expire := func(prefix string, n, old float64) *awss3.LifecycleRule {
 		return &awss3.LifecycleRule{
 			Id: jsii.String("expire-" + prefix[:len(prefix)-1]), Prefix: jsii.String(prefix),
-			Expiration: days(n), NoncurrentVersionExpiration: days(1),
+			Expiration: days(n), NoncurrentVersionExpiration: days(old),
 			AbortIncompleteMultipartUploadAfter: days(1),
 		}
 	}
@@ -103,8 +102,8 @@ func (d *Data) bucket(s Settings) awss3.Bucket {
 			ExposedHeaders: jsii.Strings(names.UploadCORSExpose...), MaxAge: jsii.Number(names.CORSMaxAge.Seconds()),
 		}},
 		LifecycleRules: &[]*awss3.LifecycleRule{
-			expire(names.PrefixClips, clipDays),
-			expire(names.PrefixWork, names.WorkLifecycle.Hours()/24),
+			expire(names.PrefixClips, names.ClipLifecycle.Hours()/24, names.ClipVersions.Hours()/24),
+			expire(names.PrefixWork, names.WorkLifecycle.Hours()/24, 1),
 			{Id: jsii.String("old-reports"), Prefix: jsii.String(names.PrefixReports), NoncurrentVersionExpiration: days(30)},
 		},
 	})

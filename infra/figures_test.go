@@ -192,7 +192,7 @@ func checkBucket(t reporter) {
 	kept(t, "bucket", b)
 	check(t, "bucket", b.Properties, `"Enabled"`, "VersioningConfiguration", "Status")
 	check(t, "bucket", b.Properties, `{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`, "PublicAccessBlockConfiguration")
-	check(t, "bucket", b.Properties, `[{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"ExpirationInDays":30,"Id":"expire-clips","NoncurrentVersionExpiration":{"NoncurrentDays":1},"Prefix":"clips/","Status":"Enabled"},`+
+	check(t, "bucket", b.Properties, `[{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"ExpirationInDays":30,"Id":"expire-clips","NoncurrentVersionExpiration":{"NoncurrentDays":30},"Prefix":"clips/","Status":"Enabled"},`+
 		`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"ExpirationInDays":30,"Id":"expire-work","NoncurrentVersionExpiration":{"NoncurrentDays":1},"Prefix":"work/","Status":"Enabled"},`+
 		`{"Id":"old-reports","NoncurrentVersionExpiration":{"NoncurrentDays":30},"Prefix":"reports/","Status":"Enabled"}]`, "LifecycleConfiguration", "Rules")
 	check(t, "bucket", b.Properties, `"AES256"`, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm")

@@ -6,7 +6,8 @@
 // One seed says everything: what athletes do, who ask the real API (two taps, cancels,
 // reruns after the end, two tabs, payments told in any order), and operators (restarts,
 // aborted and foreign executions, up to nine of one analysis, redrives after its end,
-// reports made again), which road the pose jobs go, which
+// reports made again, runs released), what a stranger tries and which forms are used
+// late, which road the pose jobs go, which
 // requests are cut, lost, late, doubled, throttled, in conflict or carried out
 // long after their client gave up, which processes are killed or stopped before
 // or after which request, which invocations are refused, slow, or run on after

@@ -10,17 +10,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"fastbowlinglab/shared/names"
 )
 
 // object is one version of an object.
 type object struct {
 	version string
 	body    []byte
+	at      time.Time // when it was stored
 }
 
 // bucket is a versioned bucket in memory: PutObject, PostObject, GetObject with
 // versionId and Range, HeadObject, DeleteObject of a version, ListObjectVersions in
-// one page, ListObjectsV2 in small ones. Signed links end; no other signature is
+// one page, ListObjectsV2 in small ones; the lifecycle of old versions of clips.
+// Signed links end; no other signature is
 // looked at. Path-style addresses, one bucket.
 type bucket struct {
 	objects map[string][]object
@@ -73,7 +78,7 @@ func (s *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *bucket) put(key string, body []byte) object {
 	s.seq++
-	o := object{version: fmt.Sprintf("v%d", s.seq), body: body}
+	o := object{version: fmt.Sprintf("v%d", s.seq), body: body, at: time.Now()}
 	s.objects[key] = append(s.objects[key], o)
 	return o
 }
@@ -82,10 +87,16 @@ func (s *bucket) get(key, version string) (object, bool) {
 	vs := s.objects[key]
 	for i := len(vs) - 1; i >= 0; i-- {
 		if version == "" || vs[i].version == version {
-			return vs[i], true
+			return vs[i], i == len(vs)-1 || !outlived(key, vs[i+1].at)
 		}
 	}
 	return object{}, false
+}
+
+// outlived reports whether the bucket's lifecycle has removed a clip that another was
+// stored over at a time.
+func outlived(key string, at time.Time) bool {
+	return strings.HasPrefix(key, names.PrefixClips) && time.Since(at) > names.ClipVersions
 }
 
 // remove deletes one version for good.

@@ -16,6 +16,7 @@ const (
 	ClaimTimeout      = 7 * 24 * time.Hour
 	QueueRetention    = 14 * 24 * time.Hour
 	ClipLifecycle     = 30 * 24 * time.Hour
+	ClipVersions      = ClipLifecycle       // of a clip that another was uploaded over: it may be the one that was confirmed
 	WorkLifecycle     = 30 * 24 * time.Hour // keypoints, key frames and texts; they outlive the longest open analysis
 	PoseNoProgress    = 120 * time.Second   // a pass that has not moved for so long is given up
 	PoseAgain         = 5 * time.Second     // before a pass tries again what a service that was away did not do

@@ -19,6 +19,7 @@ func TestTimerRelations(t *testing.T) {
 		{"job < SQS's 12 h", PoseTimeout < MaxJobVisibility},
 		{"token-1 timeout < retention", ClaimTimeout < QueueRetention},
 		{"retention < clip lifecycle", QueueRetention < ClipLifecycle},
+		{"a confirmed clip that another was uploaded over outlives its analysis, and a rerun that found it", QueuedDeadline+AnalysingDeadline < ClipVersions && ClipLifecycle <= ClipVersions},
 		{"work outlives the longest open analysis", ReservedDeadline+QueuedDeadline+AnalysingDeadline < WorkLifecycle},
 		{"queued deadline <= token-1 timeout", QueuedDeadline <= ClaimTimeout},
 		{"grace < Fargate's 120 s", StopGrace < 120*time.Second},
