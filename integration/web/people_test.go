@@ -25,7 +25,7 @@ func TestRefusals(t *testing.T) {
 		return true
 	}
 	b, clip := open(t), newClip(t)
-	b.phone()
+	b.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 420, "deviceScaleFactor": 2, "mobile": true}) // with its keyboard
 	b.enter(c, c.page.App)
 	for _, tc := range []struct {
 		status     int
@@ -41,6 +41,7 @@ func TestRefusals(t *testing.T) {
 		{502, `<html>bad gateway</html>`, "The service has trouble."},
 	} {
 		c.set(func() { status, body = tc.status, tc.body })
+		b.eval("document.getElementById('send').scrollIntoView()")
 		b.submit(clip)
 		b.until("a refusal", "!document.getElementById('trouble').hidden && !document.getElementById('send').disabled", time.Minute)
 		if got := b.text("trouble"); !strings.Contains(got, tc.says) || !b.shows("submit") {
