@@ -23,13 +23,17 @@ import (
 // is another one in the next try.
 func (p *pass) patient(ctx context.Context, doing string, fn func() (until time.Time, err error)) error {
 	wait, saved := p.d.Timers.Again, p.stats.chunks.Load()
+	waited := false
 	for n := 1; ; {
 		until, err := fn()
-		if now := p.stats.chunks.Load(); now > saved {
+		now := p.stats.chunks.Load()
+		if now > saved || err == nil && waited { // what went well at once, beside this, ends no absence
+			p.storage.answered()
+		}
+		if now > saved {
 			n, wait, saved = 1, p.d.Timers.Again, now
 		}
 		if err == nil {
-			p.storage.answered()
 			return nil
 		}
 		storage := errors.Is(err, media.ErrAway)
@@ -50,6 +54,7 @@ func (p *pass) patient(ctx context.Context, doing string, fn func() (until time.
 		if expired {
 			continue
 		}
+		waited = waited || storage
 		if p.wait(ctx, storage, wait) != nil {
 			return err
 		}

@@ -80,12 +80,30 @@ func TestAbsencesAreOfThePass(t *testing.T) {
 		if took := time.Since(start); err == nil || took > names.PoseAway+2*time.Minute {
 			t.Errorf("%v after %s", err, took)
 		}
-		if err := p.patient(t.Context(), "read", func() (time.Time, error) { return time.Time{}, nil }); err != nil {
-			t.Fatal(err)
+	})
+	synctest.Test(t, func(t *testing.T) { // what can be stored says nothing of what cannot be read
+		p, start := waiting(), time.Now()
+		err := p.patient(t.Context(), "read", func() (time.Time, error) {
+			stored := p.patient(t.Context(), "store", func() (time.Time, error) { return time.Time{}, nil })
+			return time.Time{}, errors.Join(stored, noStorage())
+		})
+		if took := time.Since(start); err == nil || took > names.PoseAway+2*time.Minute {
+			t.Errorf("%v after %s", err, took)
 		}
-		start = time.Now()
-		if err := p.patient(t.Context(), "read", never); err == nil || time.Since(start) < names.PoseAway {
-			t.Errorf("the second absence: %v after %s", err, time.Since(start))
+	})
+	synctest.Test(t, func(t *testing.T) { // a chunk between two absences makes them two
+		p, start := waiting(), time.Now()
+		err := p.patient(t.Context(), "read", func() (time.Time, error) {
+			if now := time.Since(start); now > 30*time.Minute && now < 32*time.Minute {
+				p.stats.chunks.Add(1)
+			}
+			if time.Since(start) > time.Hour {
+				return time.Time{}, nil
+			}
+			return time.Time{}, noStorage()
+		})
+		if err != nil {
+			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})
 }
