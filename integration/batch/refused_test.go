@@ -18,7 +18,7 @@ import (
 // out: the night's job takes the effect if it comes, and the run ends as one that
 // conceded; if nobody comes, the run goes on with the effect that it has.
 func TestRefusedForLongerThanTheLease(t *testing.T) {
-	const n, refusedFor = 30, names.RunLease + names.ClockSkew + 10*time.Minute
+	const n, refusedFor = 30, names.RunLease + names.ClockSkew + 3*time.Minute
 	for _, other := range []bool{false, true} {
 		refused, until := 0, time.Time{}
 		opt := virtual.Options{Seed: 3, Invocations: func(i virtual.Invocation) virtual.InvokeFault {

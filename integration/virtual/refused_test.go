@@ -18,37 +18,30 @@ import (
 	"fastbowlinglab/statemachine"
 )
 
-// closed refuses one function for a while, counted from when it is first invoked.
+// closed refuses the first calls of one function, as many as a stage bears. How long
+// that is, is for the dice of the retrier.
 type closed struct {
 	function string
-	lasts    time.Duration
 
 	mu      sync.Mutex
-	until   time.Time
 	refused int
 }
 
 func (r *closed) fault(i virtual.Invocation) virtual.InvokeFault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i.Function != r.function {
-		return virtual.InvokeFault{}
-	}
-	if r.until.IsZero() {
-		r.until = time.Now().Add(r.lasts)
-	}
-	if !time.Now().Before(r.until) {
+	if i.Function != r.function || r.refused == statemachine.RefusedAttempts {
 		return virtual.InvokeFault{}
 	}
 	r.refused++
 	return virtual.InvokeFault{Kind: virtual.InvokeRefused}
 }
 
-// TestRefusedForMinutes: Lambda refuses the calls of one stage for a quarter of an
-// hour, in which the fleet has long gone to sleep. What was paid for is delivered,
-// once; what cannot be is refunded, by the run itself.
+// TestRefusedForMinutes: Lambda refuses the calls of one stage for minutes, in most
+// cases for half an hour, in which the fleet goes to sleep. What was paid for is
+// delivered, once; what cannot be is refunded, by the run itself.
 func TestRefusedForMinutes(t *testing.T) {
-	const lasts = 15 * time.Minute
+	const least = 5 * time.Minute // of waits that are half an hour in the mean
 	unavailable := aitask.Unavailable
 	for _, tc := range []struct {
 		road      string
@@ -69,7 +62,7 @@ func TestRefusedForMinutes(t *testing.T) {
 	} {
 		for _, fn := range tc.functions {
 			t.Run(tc.road+" "+fn, func(t *testing.T) {
-				r := &closed{function: fn, lasts: lasts}
+				r := &closed{function: fn}
 				opt := tc.opt
 				opt.Invocations = r.fault
 				begun(t, opt, func(ctx context.Context, c *virtual.Cloud, id string) {
@@ -83,7 +76,7 @@ func TestRefusedForMinutes(t *testing.T) {
 					if calls := len(c.ModelCalls()); tc.status == analysis.Ready && calls != 2 {
 						t.Errorf("%d model calls, want 2", calls)
 					}
-					if took := s.Row.EndedAt.Sub(start); took < lasts {
+					if took := s.Row.EndedAt.Sub(start); took < least {
 						t.Errorf("ended after %s, by somebody else", took)
 					}
 					h, err := c.Life().Get(ctx, id)
@@ -91,8 +84,8 @@ func TestRefusedForMinutes(t *testing.T) {
 						t.Errorf("road %q, %v; want %q", h.Flags[flags.PoseRoad], err, tc.road)
 					}
 				})
-				if r.refused <= statemachine.Attempts+1 {
-					t.Errorf("%s was refused %d times: the other retrier would have been enough", fn, r.refused)
+				if r.refused != statemachine.RefusedAttempts {
+					t.Errorf("%s was refused %d times, want %d", fn, r.refused, statemachine.RefusedAttempts)
 				}
 			})
 		}
