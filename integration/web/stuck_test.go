@@ -256,6 +256,29 @@ func TestUploadTooLate(t *testing.T) {
 	}
 }
 
+// An app's several clips are not mixed up with one of the page's.
+func TestSeveralClipsOfAnApp(t *testing.T) {
+	c := start(t)
+	c.inAPI = func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/v1/analyses/an-1/confirm":
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprint(w, `{"code":"clips_missing","title":"x","clips":[1]}`)
+		case "/v1/analyses/an-1":
+			fmt.Fprint(w, `{"analysis_id":"an-1","status":"reserved","progress":null,"clips":[{"name":"a.mp4"},{"name":"b.mp4"}]}`)
+		default:
+			return false
+		}
+		return true
+	}
+	b := open(t)
+	b.enter(c, names.AppLink(c.page.App, "an-1"))
+	b.until("the way out", "!document.getElementById('cancel').hidden", time.Minute)
+	if b.shows("resume") || !strings.Contains(b.text("hint"), "several clips") {
+		t.Errorf("the page offers %q", b.text("run"))
+	}
+}
+
 // What was reserved and is not wanted is given back.
 func TestCancel(t *testing.T) {
 	c := start(t)

@@ -144,16 +144,17 @@ async function follow(id, path, mine) {
 // now shows how an analysis stands, and tells whether that is its end.
 async function now(a, path) {
   if (a.status !== 'reserved' && !$('resume').hidden) trouble(); // another tab has uploaded it
+  const several = (a.clips || []).length > 1; // an app sends some at once; this page could only put one in another's place
   const missing = a.status === 'reserved', early = missing || a.status === 'expired';
   step(a.status === 'ready' || a.status === 'queued' ? a.status : early ? 'upload' : 'analysing');
-  $('stage').textContent = missing ? 'The clip has not been uploaded yet.' : a.message || sentence(a.stage || a.status);
+  $('stage').textContent = missing ? (several ? 'Not all clips have been uploaded yet.' : 'The clip has not been uploaded yet.') : a.message || sentence(a.stage || a.status);
   if (a.progress === null || a.progress === undefined) $('bar').removeAttribute('value'); else $('bar').value = a.progress;
   $('estimate').textContent = a.estimated_end ? 'Ready at about ' + new Date(a.estimated_end).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) : '';
   const ended = ['ready', 'rejected', 'failed', 'expired'].includes(a.status);
   show('bar', !ended && !missing); show('again', ended);
-  show('cancel', missing || a.status === 'queued'); show('resume', missing);
+  show('cancel', missing || a.status === 'queued'); show('resume', missing && !several);
   $('clip-again').required = !clip;
-  hint(missing ? (clip ? 'Upload ' + clip.name + ' again, or choose another file.' : 'Choose it again, and upload it. One credit is set aside for it; it comes back if you cancel, or within a day.')
+  hint(missing && several ? 'It was begun in an app, with several clips. Finish it there, or cancel it.' : missing ? (clip ? 'Upload ' + clip.name + ' again, or choose another file.' : 'Choose it again, and upload it. One credit is set aside for it; it comes back if you cancel, or within a day.')
     : ended ? '' : 'You may close this page. The analysis goes on, and is here when you come back.');
   if (a.status === 'ready') { $('stage').textContent = 'Your report is ready.'; await report(path); return true; }
   if (!ended) return false;
