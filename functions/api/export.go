@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"fastbowlinglab/shared/analysis"
@@ -161,7 +162,24 @@ func (d Deps) exportOne(ctx context.Context, row analysis.Row) (exportAnalysis, 
 		}
 		a.Files, a.MoreFiles = append(a.Files, files...), a.MoreFiles || more
 	}
-	return a, nil
+	return a, d.confirmed(ctx, row, a.Files)
+}
+
+// confirmed lets the links of clips lead to what was confirmed, and so analysed,
+// whatever was uploaded over it since.
+func (d Deps) confirmed(ctx context.Context, row analysis.Row, files []file) error {
+	for _, c := range row.Clips {
+		i := slices.IndexFunc(files, func(f file) bool { return f.Name == c.Key })
+		if i < 0 || c.VersionID == "" {
+			continue
+		}
+		l, err := d.Signer.linkTo(ctx, c.Key, &c.VersionID)
+		if err != nil {
+			return err
+		}
+		files[i].link, files[i].SizeBytes = l, c.SizeBytes
+	}
+	return nil
 }
 
 // exportWork adds what was worked out: the pose pass, the model calls, the tags.

@@ -101,12 +101,15 @@ type link struct {
 }
 
 // Link signs a link to an object.
-func (s Signer) Link(ctx context.Context, key string) (link, error) {
+func (s Signer) Link(ctx context.Context, key string) (link, error) { return s.linkTo(ctx, key, nil) }
+
+// linkTo signs a link to a version of an object; nil: the newest.
+func (s Signer) linkTo(ctx context.Context, key string, version *string) (link, error) {
 	life, until, err := s.lifetime(ctx, names.LinkLifetime, time.Time{})
 	if err != nil {
 		return link{}, err
 	}
-	req, err := s.S3.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key}, s3.WithPresignExpires(life))
+	req, err := s.S3.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key, VersionId: version}, s3.WithPresignExpires(life))
 	if err != nil {
 		return link{}, fmt.Errorf("sign a link to %s: %w", key, err)
 	}

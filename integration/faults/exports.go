@@ -133,6 +133,13 @@ func (w *world) whole(c *virtual.Cloud, a exportedOne) {
 	if st := w.obs.row(a.ID).Status; a.Status != st {
 		w.obs.tell("I9", "%s is exported as %s, it is %s", a.ID, a.Status, st)
 	}
+	for _, clip := range w.obs.row(a.ID).Clips {
+		for _, f := range a.Files {
+			if f.Name == clip.Key && clip.VersionID != "" && !strings.Contains(f.URL, "versionId="+clip.VersionID+"&") && !strings.HasSuffix(f.URL, "versionId="+clip.VersionID) {
+				w.obs.tell("I9", "%s is exported by %s, version %s was confirmed", f.Name, f.URL, clip.VersionID)
+			}
+		}
+	}
 	var have, files []string
 	for _, p := range folders {
 		have = append(have, c.Keys(p+a.ID+"/")...)

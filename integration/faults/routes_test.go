@@ -102,6 +102,10 @@ func routeDamage() []damage {
 			}
 			d.exported(sample, "")
 		}},
+		{"a clip that was not confirmed, exported", "I9", func(d damaged) {
+			d.row("failed", attrs{"clips": clips("v1")})
+			d.exported(sample, fmt.Sprintf(`,"files":[{"name":%q,"url":"http://store/x?versionId=v12"}]`, names.ClipKey(sample, 0)))
+		}},
 		{"a notice that is not exported", "I9", func(d damaged) { d.notice("failed", "sent"); d.exported(sample, "") }},
 		{"a stranger who is answered", "I9", func(d damaged) { d.w.strange(sample, routeReport, virtual.Reply{Status: 200}) }},
 		{"a stranger's own that is not exported", "I9", func(d damaged) { d.w.strangers(&exportPage{}) }},
