@@ -18,7 +18,7 @@ func (r *request) isRevision() bool {
 // more such runs than others (Guard.again).
 func revisionGuards() []Guard {
 	return []Guard{
-		{quietGuard, "a revision is added once, to the row as it was read: neither the read nor the condition finds the one that is there, and nobody is told of it", "I1", 200,
+		{quietGuard, "a revision is added once, to the row as it was read: neither the read nor the condition finds the one that is there, and nobody is told of it", "I1", 500,
 			func(o *virtual.Options) {
 				rewriting(func(r *request) {
 					if r.isRevision() {
@@ -34,7 +34,7 @@ func revisionGuards() []Guard {
 		})},
 		{redoGuard + "together", "a revision and its notices are written together: here one after the other", "I4", 20,
 			func(o *virtual.Options) { o.Rewrite = splitting((*request).isRevision) }},
-		{redoGuard + "notice-key", "the notice of a revision must be absent: the second line, shown with the first one (revision-row) off", "I4", 200,
+		{redoGuard + "notice-key", "the notice of a revision must be absent: the second line, shown with the first one (revision-row) off", "I4", 500,
 			func(o *virtual.Options) {
 				rewriting(func(r *request) {
 					if r.isRevision() {
