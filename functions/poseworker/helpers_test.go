@@ -146,7 +146,7 @@ func (s *sight) Analyse(clip int, t pose.Track, _ media.Info) motion.Clip {
 		return motion.Clip{Index: clip, Refused: c}
 	}
 	return motion.Clip{Index: clip, Width: t.Width, Height: t.Height, Frames: len(t.Frames),
-		Phases: []motion.Phase{{Name: motion.BackFootContact, Time: 0.5}, {Name: motion.Release, Time: 0.7}}}
+		Phases: []motion.Phase{{Name: motion.BackFootContact, Time: 0.51, FrameTime: 0.5}, {Name: motion.Release, Time: 0.69, FrameTime: 0.7}}}
 }
 
 func (s *sight) times(id string) int {

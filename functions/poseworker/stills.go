@@ -24,7 +24,7 @@ func (p *pass) stills(ctx context.Context, clip motion.Clip, src string, info me
 	p.move(clip.Index, 1, "", "key frames")
 	times := make([]float64, len(clip.Phases))
 	for n, ph := range clip.Phases {
-		times[n] = ph.Time
+		times[n] = ph.FrameTime // not ph.Time: the frame after it need not be the nearest
 	}
 	keys, errs := make([]string, len(clip.Phases)), make([]error, len(clip.Phases))
 	turn := make(chan struct{}, storesAtOnce)

@@ -89,7 +89,7 @@ func topAt(part signal, release float64) (float64, bool) {
 
 func (s *study) phase(n PhaseName, t float64) Phase {
 	f := s.nearest(t)
-	p := Phase{Name: n, Time: round(math.Max(0, t), 1e4), Frame: f.index}
+	p := Phase{Name: n, Time: round(math.Max(0, t), 1e4), Frame: f.index, FrameTime: f.t}
 	p.Points = make([]pose.Point, pose.Landmarks)
 	for k := range f.p {
 		if j := f.p[k]; j.ok {

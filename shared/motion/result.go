@@ -63,14 +63,16 @@ func PhaseNames() []PhaseName {
 }
 
 // Phase is an instant of the delivery with its picture. Time may lie between
-// frames; Frame is the nearest one, and Points are that frame's landmarks after
-// cleaning: one whose visibility is 0 is absent, and its place means nothing.
+// frames; Frame is the nearest one, which the picture shows, and Points are that
+// frame's landmarks after cleaning: one whose visibility is 0 is absent, and its
+// place means nothing.
 type Phase struct {
-	Name     PhaseName    `json:"name"`
-	Time     float64      `json:"time"` // seconds from the first frame
-	Frame    int          `json:"frame"`
-	Points   []pose.Point `json:"points,omitempty"`
-	FrameKey string       `json:"frame_key,omitempty"` // storage key of the picture
+	Name      PhaseName    `json:"name"`
+	Time      float64      `json:"time"` // seconds from the first frame
+	Frame     int          `json:"frame"`
+	FrameTime float64      `json:"frame_time"` // of Frame, seconds from the first one
+	Points    []pose.Point `json:"points,omitempty"`
+	FrameKey  string       `json:"frame_key,omitempty"` // storage key of the picture
 }
 
 // NoPicture is the warning of a clip whose file gave no picture of a phase.

@@ -1,10 +1,14 @@
 package vision_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"image"
+	"image/jpeg"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -103,6 +107,56 @@ func resultOf(t *testing.T, w *posetest.World, j posejob.Job) motion.Result {
 	return r
 }
 
+// picturesShowTheirFrames: a phase's picture is that of the frame whose landmarks are
+// drawn over it, not of a neighbour.
+func picturesShowTheirFrames(t *testing.T, w *posetest.World, j posejob.Job) {
+	t.Helper()
+	var r motion.Result
+	if err := json.Unmarshal(w.Objects.All()[j.Result.ResultKey], &r); err != nil {
+		t.Fatal(err)
+	}
+	info, err := media.Open(t.Context(), bowler, media.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer info.Release()
+	for _, ph := range r.Clips[0].Phases {
+		picture, err := jpeg.Decode(bytes.NewReader(w.Objects.All()[ph.FrameKey]))
+		if err != nil {
+			t.Fatalf("%s: %v", ph.Name, err)
+		}
+		best, least := 0, math.Inf(1)
+		opt := media.Options{MaxSide: picture.Bounds().Dx()}
+		if err := media.Frames(t.Context(), bowler, info, opt, func(f media.Frame) error {
+			if d := unlike(picture, f); f.Index >= ph.Frame-2 && d < least {
+				best, least = f.Index, d
+			}
+			if f.Index == ph.Frame+2 {
+				return media.ErrStop
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if best != ph.Frame || least > 3 {
+			t.Errorf("%s at %g s: the picture is of frame %d, by %.1f; the landmarks of frame %d", ph.Name, ph.Time, best, least, ph.Frame)
+		}
+	}
+}
+
+// unlike is the mean difference of green, of every fourth pixel.
+func unlike(img image.Image, f media.Frame) float64 {
+	sum, n := 0, 0
+	for y := 0; y < f.Height; y += 2 {
+		for x := 0; x < f.Width; x += 2 {
+			_, g, _, _ := img.At(x, y).RGBA()
+			d := int(g>>8) - int(f.Pix[3*(y*f.Width+x)+1])
+			sum, n = sum+max(d, -d), n+1
+		}
+	}
+	return float64(sum) / float64(n)
+}
+
 // A pass that was interrupted and resumed by another worker measures what an
 // uninterrupted one measures.
 func TestResumedPassMeasuresTheSame(t *testing.T) {
@@ -110,11 +164,13 @@ func TestResumedPassMeasuresTheSame(t *testing.T) {
 	s := serve(t, filepath.Join(root, "integration/samples/bowler.mp4"))
 	whole := posetest.New(t, 1)
 	whole.Dispatch(whole.Run)
-	want := resultOf(t, whole, work(t, whole, v, s, ended))
+	j := work(t, whole, v, s, ended)
+	picturesShowTheirFrames(t, whole, j)
+	want := resultOf(t, whole, j)
 
 	cut := posetest.New(t, 1)
 	cut.Dispatch(cut.Run)
-	j := work(t, cut, v, s, func(j posejob.Job) bool { return len(j.Checkpoints) >= 1 })
+	j = work(t, cut, v, s, func(j posejob.Job) bool { return len(j.Checkpoints) >= 1 })
 	if j.State != posejob.Waiting {
 		t.Skipf("the machine was too quick to be interrupted: %s", j.State)
 	}
@@ -122,6 +178,7 @@ func TestResumedPassMeasuresTheSame(t *testing.T) {
 	if j.Fence != 2 || j.Redone != 1 || j.Deaths != 0 {
 		t.Errorf("fence %d, redone %d, deaths %d", j.Fence, j.Redone, j.Deaths)
 	}
+	picturesShowTheirFrames(t, cut, j)
 	if got := resultOf(t, cut, j); !reflect.DeepEqual(got, want) {
 		t.Errorf("resumed: %+v\nuninterrupted: %+v", got, want)
 	}
