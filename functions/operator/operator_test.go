@@ -129,7 +129,7 @@ func newWorld(t *testing.T) *world {
 		Ledger: credit.Store{DB: db, Credits: names.Credits.Name, Effects: names.Effects.Name},
 		Runs:   batchrun.Store{DB: db, Table: names.Runs.Name, Leases: lease.Store{DB: db, Table: names.Effects.Name}},
 		Usage:  usage.Store{DB: db, Usage: names.Usage.Name, Prices: names.Prices.Name}, Erasures: erasure.Store{DB: db, Table: names.Erasures.Name},
-		Steps:  w.steps, MachineARN: prefix + "analysis", Machines: prefix, Queue: w.queue, QueueURL: "queue",
+		Steps: w.steps, MachineARN: prefix + "analysis", Machines: prefix, Queue: w.queue, QueueURL: "queue",
 	}
 	return w
 }

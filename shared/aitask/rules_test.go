@@ -222,7 +222,9 @@ func TestSpecs(t *testing.T) {
 // TestChangeOfTheKnee: what is said of a change agrees with its band and with the two
 // values beside it, of which 163.6 and 164.4 are shown as one degree apart or as none.
 func TestChangeOfTheKnee(t *testing.T) {
-	knee := func(v, band float64) fact { return fact{Measure: motion.Measure{Unit: motion.Degrees, Value: v, Band: band}} }
+	knee := func(v, band float64) fact {
+		return fact{Measure: motion.Measure{Unit: motion.Degrees, Value: v, Band: band}}
+	}
 	for _, c := range []struct {
 		from, to, band float64
 		says           string

@@ -145,7 +145,7 @@ func TestAChoiceByHand(t *testing.T) {
 	name, set := names.Athletes.Name, "SET no_email = :yes ADD version :one"
 	for want := range int64(2) {
 		if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: &name, UpdateExpression: &set,
-			Key: map[string]ddb.AttributeValue{"athlete_id": &ddb.AttributeValueMemberS{Value: "a"}},
+			Key:                       map[string]ddb.AttributeValue{"athlete_id": &ddb.AttributeValueMemberS{Value: "a"}},
 			ExpressionAttributeValues: map[string]ddb.AttributeValue{":yes": &ddb.AttributeValueMemberBOOL{Value: true}, ":one": &ddb.AttributeValueMemberN{Value: "1"}}}); err != nil {
 			t.Fatal(err)
 		}
