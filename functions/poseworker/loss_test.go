@@ -120,7 +120,7 @@ func TestLateResultIsRefused(t *testing.T) {
 	g := newGate()
 	a := &sight{chunks: 3, before: at(2, func(context.Context) error { return g.wait(context.Background()) })}
 	da := depsFor(w, l.client(w), a)
-	da.Timers.Keeper = time.Hour // this keeper notices nothing
+	da.Timers.Keeper, da.Timers.Show = time.Hour, time.Hour // this keeper notices nothing
 	start(t, da)
 	<-g.at
 	start(t, later(depsFor(w, w.DB, &sight{chunks: 3})))

@@ -212,8 +212,8 @@ func TestStorageThatIsAwayIsNoVerdict(t *testing.T) {
 	s.Close()
 	w := posetest.New(t, 1)
 	w.Dispatch(w.Run)
-	j := work(t, w, v, s, func(j posejob.Job) bool { return j.Deaths == 1 })
-	if j.State != posejob.Waiting || j.Result != nil {
+	j := work(t, w, v, s, func(j posejob.Job) bool { return j.Progress.Stage == "waiting for storage" })
+	if j.State != posejob.Waiting || j.Result != nil || j.Deaths != 0 {
 		t.Errorf("job: %+v", j)
 	}
 }
