@@ -109,15 +109,15 @@ func (r *relay) learnSize() error {
 
 // get asks for the bytes from first to last, inclusive, with retries.
 func (r *relay) get(first, last int64) (*http.Response, error) {
+	r.starved.Add(1) // through the waits between tries too
+	defer r.starved.Add(-1)
 	var err error
 	for try := range remoteTries {
 		if try > 0 && !pause(r.ctx, try) {
 			break
 		}
 		var res *http.Response
-		r.starved.Add(1)
-		res, err = r.once(first, last)
-		if r.starved.Add(-1); err == nil {
+		if res, err = r.once(first, last); err == nil {
 			return res, nil
 		}
 		if fault.NameOf(err) != fault.Transient {

@@ -3,12 +3,14 @@ package media
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fastbowlinglab/shared/fault"
@@ -60,10 +62,15 @@ func TestSilentStorageIsNoVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := stallTimeout
-	stallTimeout = 300 * time.Millisecond
 	defer func() { stallTimeout = old }()
 	s.hushed.Store(true)
-	err = Frames(t.Context(), srv.URL+"/clip", info, Options{MaxSide: 64}, func(Frame) error { return nil })
+	// On a busy machine a decoder may have asked for nothing yet when it is given up.
+	for stallTimeout = 300 * time.Millisecond; stallTimeout < 20*time.Second; stallTimeout *= 2 {
+		err = Frames(t.Context(), srv.URL+"/clip", info, Options{MaxSide: 64}, func(Frame) error { return nil })
+		if errors.Is(err, ErrAway) {
+			break
+		}
+	}
 	if !errors.Is(err, ErrAway) || fault.NameOf(err) != fault.Transient || code(err) != "" {
 		t.Errorf("got %v", err)
 	}
@@ -86,6 +93,33 @@ func TestOnlyWhoeverIsKeptWaitingIsExcused(t *testing.T) {
 	if err := r.broken(readFailure(errStalled)); err != nil {
 		t.Errorf("a decoder that hung by itself: %v", err)
 	}
+}
+
+// brokenOff is storage that answers every request with an error.
+type brokenOff struct{ asked int }
+
+func (b *brokenOff) RoundTrip(*http.Request) (*http.Response, error) {
+	b.asked++
+	return nil, io.ErrUnexpectedEOF
+}
+
+// Storage owes its bytes between two tries of a range too: whoever is given up then was
+// kept waiting.
+func TestBytesAreOwedBetweenTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &brokenOff{}
+		r := &relay{ctx: t.Context(), url: "http://storage/clip", client: &http.Client{Transport: b}}
+		done := make(chan struct{})
+		go func() { defer close(done); _, _ = r.get(0, 1) }()
+		synctest.Wait() // it waits for another try
+		if b.asked != 1 || r.starved.Load() != 1 {
+			t.Errorf("after %d tries %d ranges are owed", b.asked, r.starved.Load())
+		}
+		<-done
+		if b.asked != remoteTries || r.starved.Load() != 0 {
+			t.Errorf("after %d tries %d ranges are owed", b.asked, r.starved.Load())
+		}
+	})
 }
 
 // What storage does wrong is told from what it is asked wrongly.
