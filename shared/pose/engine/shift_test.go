@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -42,6 +43,21 @@ func TestShiftIsTheLeastDifferent(t *testing.T) {
 		if wx, wy := plainShift(a, b); gx != wx || gy != wy {
 			t.Errorf("pan %d,%d noise %d: %g,%g, want %g,%g", px, py, noise, gx*128, gy*128, wx*128, wy*128)
 		}
+	}
+}
+
+// TestThumbnailOfEitherDepth: the same picture has the same thumbnail, however many bytes
+// a pixel has.
+func TestThumbnailOfEitherDepth(t *testing.T) {
+	const w, h = 200, 150
+	rnd := rand.New(rand.NewPCG(9, 10))
+	rgb, canvas := picture{w: w, h: h, depth: rgbDepth}, picture{w: w, h: h, depth: canvasDepth}
+	for range w * h {
+		r, g, b := byte(rnd.IntN(256)), byte(rnd.IntN(256)), byte(rnd.IntN(256))
+		rgb.pix, canvas.pix = append(rgb.pix, r, g, b), append(canvas.pix, r, g, b, 0)
+	}
+	if a, b := thumbnailOf(rgb), thumbnailOf(canvas); a.w != b.w || a.h != b.h || !slices.Equal(a.lum, b.lum) {
+		t.Error("the thumbnails differ")
 	}
 }
 

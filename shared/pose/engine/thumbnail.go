@@ -13,6 +13,7 @@ type thumbnail struct {
 
 const thumbnailWidth = 128
 
+// thumbnailOf looks at every second pixel across and down of all of a picture.
 func thumbnailOf(p picture) thumbnail {
 	t := thumbnail{w: thumbnailWidth, h: max(1, p.h*thumbnailWidth/p.w)}
 	t.lum = make([]uint8, t.w*t.h)
@@ -23,7 +24,7 @@ func thumbnailOf(p picture) thumbnail {
 			sum, n := 0, 0
 			for yy := y0; yy < y1; yy += 2 {
 				for xx := x0; xx < x1; xx += 2 {
-					sum += int(p.pix[3*(yy*p.w+xx)+1]) // green carries most of the light
+					sum += int(p.pix[p.depth*(yy*p.w+xx)+1]) // green carries most of the light
 					n++
 				}
 			}
