@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -154,7 +155,7 @@ func (w *world) whole(c *virtual.Cloud, a exportedOne) {
 	paid, pErr := items(c, names.Usage, a.ID)
 	switch {
 	case err != nil || pErr != nil:
-		w.obs.tell("I9", "compare the export: %v", err)
+		w.obs.tell("I9", "compare the export: %v", errors.Join(err, pErr))
 	case len(told) != len(a.Notices) || len(paid) != len(a.ModelCalls):
 		w.obs.tell("I9", "of %s %d notices and %d calls of a model are exported, there are %d and %d", a.ID, len(a.Notices), len(a.ModelCalls), len(told), len(paid))
 	}
