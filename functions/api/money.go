@@ -59,7 +59,6 @@ func (d Deps) credits(ctx context.Context, r request) (answer, error) {
 const (
 	maxGrant       = 10_000
 	maxReasonRunes = 500
-	maxIDBytes     = 128
 	maxModelBytes  = 2048
 )
 
@@ -85,8 +84,8 @@ func (d Deps) grant(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	switch {
-	case in.AthleteID == "" || len(in.AthleteID) > maxIDBytes:
-		return answer{}, invalid("athlete_id: 1 to %d bytes", maxIDBytes)
+	case in.AthleteID == "" || len(in.AthleteID) > names.MaxIDBytes:
+		return answer{}, invalid("athlete_id: 1 to %d bytes", names.MaxIDBytes)
 	case in.Credits < 1 || in.Credits > maxGrant:
 		return answer{}, invalid("credits: a whole number from 1 to %d", maxGrant)
 	case strings.TrimSpace(in.Reason) == "" || utf8.RuneCountInString(in.Reason) > maxReasonRunes:
@@ -123,7 +122,7 @@ func (d Deps) usage(ctx context.Context, r request) (answer, error) {
 		}
 	}
 	q := usage.Query{AnalysisID: id, Day: day, Task: r.QueryStringParameters["task"], Model: r.QueryStringParameters["model"]}
-	if len(q.Task) > maxIDBytes || len(q.Model) > maxModelBytes {
+	if len(q.Task) > names.MaxIDBytes || len(q.Model) > maxModelBytes {
 		return answer{}, invalid("task, model: too long")
 	}
 	bill, err := d.Usage.Query(ctx, q)

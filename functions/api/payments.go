@@ -12,6 +12,7 @@ import (
 	"fastbowlinglab/shared/callback"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/metric"
+	"fastbowlinglab/shared/names"
 )
 
 // KeySource gives the keys that sign payment events; callback.Secret is one.
@@ -84,8 +85,8 @@ func (d Deps) applyPayment(ctx context.Context, r request) (answer, error) {
 	if err := decodeBody(msg.Body, &in); err != nil {
 		return answer{}, err
 	}
-	if len(in.PaymentID) > maxIDBytes || len(in.AthleteID) > maxIDBytes {
-		return answer{}, invalid("payment_id, athlete_id: 1 to %d bytes", maxIDBytes)
+	if len(in.PaymentID) > names.MaxIDBytes || len(in.AthleteID) > names.MaxIDBytes {
+		return answer{}, invalid("payment_id, athlete_id: 1 to %d bytes", names.MaxIDBytes)
 	}
 	sum := sha256.Sum256(msg.Body)
 	// Of a payment that is known, the rest may be told: its row knows the pseudonym.

@@ -7,6 +7,7 @@ import (
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/erasure"
 	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/names"
 )
 
 // EraseIn has an athlete deleted who cannot ask by the app. The reason says how it
@@ -25,12 +26,9 @@ type EraseOut struct {
 	Removed     erasure.Removed `json:"removed"`
 }
 
-// maxAthlete bounds an athlete's id, which is a token's subject.
-const maxAthlete = 200
-
 func (d Deps) erase(ctx context.Context, in EraseIn) (EraseOut, error) {
-	if in.AthleteID == "" || len(in.AthleteID) > maxAthlete || in.Reason == "" {
-		return EraseOut{}, fault.New(fault.Permanent, "erase: athlete_id and reason are needed")
+	if in.AthleteID == "" || len(in.AthleteID) > names.MaxIDBytes || in.Reason == "" {
+		return EraseOut{}, fault.New(fault.Permanent, "erase: athlete_id, of %d bytes at most, and reason are needed", names.MaxIDBytes)
 	}
 	e, err := d.Erasures.Ask(ctx, in.AthleteID)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 func TestErase(t *testing.T) {
 	w := newWorld(t)
 	for _, form := range []string{`{"action":"erase","operator":"ada","athlete_id":"a"}`, `{"action":"erase","operator":"ada","reason":"by letter"}`,
-		`{"action":"erase","operator":"ada","reason":"by letter","athlete_id":"` + strings.Repeat("a", 300) + `"}`} {
-		if got := w.ask(t, form); !strings.Contains(got, "Permanent: erase: athlete_id and reason are needed") {
+		`{"action":"erase","operator":"ada","reason":"by letter","athlete_id":"` + strings.Repeat("a", names.MaxIDBytes+1) + `"}`} {
+		if got := w.ask(t, form); !strings.Contains(got, "Permanent: erase: athlete_id, of 128 bytes at most, and reason are needed") {
 			t.Errorf("%s: %s", form, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fastbowlinglab/shared/awserr"
 	"fastbowlinglab/shared/credit"
 	"fastbowlinglab/shared/fault"
+	"fastbowlinglab/shared/names"
 )
 
 // GrantIn gives an athlete credits. The operator and Key name the grant: asked
@@ -30,8 +31,8 @@ type GrantOut struct {
 const maxGrant = 100
 
 func (d Deps) grant(ctx context.Context, in GrantIn) (GrantOut, error) {
-	if in.AthleteID == "" || in.Key == "" || in.Reason == "" || in.Credits < 1 || in.Credits > maxGrant {
-		return GrantOut{}, fault.New(fault.Permanent, "grant: athlete_id, key, reason and 1 to %d credits are needed", maxGrant)
+	if in.AthleteID == "" || len(in.AthleteID) > names.MaxIDBytes || in.Key == "" || in.Reason == "" || in.Credits < 1 || in.Credits > maxGrant {
+		return GrantOut{}, fault.New(fault.Permanent, "grant: athlete_id, of %d bytes at most, key, reason and 1 to %d credits are needed", names.MaxIDBytes, maxGrant)
 	}
 	e, err := d.Ledger.Enter(ctx, credit.Grant{AthleteID: in.AthleteID, Credits: in.Credits, Reason: in.Reason, Operator: in.Operator, Key: in.Key})
 	if err != nil {

@@ -179,14 +179,15 @@ func TestFormsThatAreWrong(t *testing.T) {
 		`[]`:                 `no JSON object`,
 		`{"action":"drop"}`:  `there are [drain erase grant redrive release reprice requeue restart]`,
 		`{"action":"drain"}`: `say who you are`,
-		`{"action":"restart","operator":"ada","analysis":"x"}`:                          `unknown field`,
-		`{"action":"restart","operator":"ada","analysis_id":"an-x"}`:                    `the attempt that it is at`,
-		`{"action":"restart","operator":"ada","analysis_id":"an-x","attempt":1}`:        `nothing was restarted`,
-		`{"action":"grant","operator":"ada","athlete_id":"a","credits":1000,"key":"k"}`: `1 to 100 credits`,
-		`{"action":"reprice","operator":"ada"}`:                                         `give analysis_id, or from and to`,
-		`{"action":"reprice","operator":"ada","from":"2026-01-01","to":"2026-03-01"}`:   `at most 31 apart`,
-		`{"action":"release","operator":"ada","effect":"tags","run":"night"}`:           `does not have tags`,
-		`{"action":"requeue","operator":"ada","max":1000}`:                              `1 to 100`,
+		`{"action":"restart","operator":"ada","analysis":"x"}`:                                                                                  `unknown field`,
+		`{"action":"restart","operator":"ada","analysis_id":"an-x"}`:                                                                            `the attempt that it is at`,
+		`{"action":"restart","operator":"ada","analysis_id":"an-x","attempt":1}`:                                                                `nothing was restarted`,
+		`{"action":"grant","operator":"ada","athlete_id":"a","credits":1000,"key":"k"}`:                                                         `1 to 100 credits`,
+		`{"action":"grant","operator":"ada","athlete_id":"` + strings.Repeat("a", names.MaxIDBytes+1) + `","credits":1,"key":"k","reason":"r"}`: `128 bytes at most`,
+		`{"action":"reprice","operator":"ada"}`:                                                                                                 `give analysis_id, or from and to`,
+		`{"action":"reprice","operator":"ada","from":"2026-01-01","to":"2026-03-01"}`:                                                           `at most 31 apart`,
+		`{"action":"release","operator":"ada","effect":"tags","run":"night"}`:                                                                   `does not have tags`,
+		`{"action":"requeue","operator":"ada","max":1000}`:                                                                                      `1 to 100`,
 	} {
 		want(t, w.ask(t, form), "Permanent: ", says)
 	}

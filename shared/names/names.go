@@ -40,6 +40,7 @@ const (
 	MaxNameRunes    = 200
 	MaxBodyBytes    = 64 << 10
 	MaxIdempotency  = 128
+	MaxIDBytes      = 128  // of an id that others give out: an athlete's, a payment's
 	PrecheckFrames  = 8    // of all clips together
 	PrecheckPerClip = 3    // frames sought in one clip
 	PrecheckWidth   = 1024 // pixels, as displayed
