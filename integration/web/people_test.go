@@ -222,6 +222,25 @@ func TestNothingIsLeftInAnotherTab(t *testing.T) {
 	}
 }
 
+// Nor does an answer that was on its way when they signed out.
+func TestALateAnswerShowsNothing(t *testing.T) {
+	c := start(t)
+	c.has(&account{Email: true, Push: true})
+	b := open(t)
+	b.enter(c, c.page.App)
+	b.until("the form", "!document.getElementById('me').hidden", time.Minute)
+	b.eval("{ const real = fetch; window.held = []; window.fetch = async (...a) => { const got = await real(...a); await new Promise((on) => held.push(on)); return got; }; window.late = front().catch((e) => e.message); 0 }")
+	b.until("the answers", "held.length === 2", time.Minute)
+	b.eval("new BroadcastChannel('fbl.sign-out').postMessage('out')")
+	b.until("the way in", signedOut, time.Minute)
+	if failed := b.eval("held.forEach((on) => on()); late.then((e) => e || '')"); failed != "" {
+		t.Errorf("the page failed: %v", failed)
+	}
+	if b.shows("me") || b.shows("earlier") || b.eval("me === null && document.getElementById('list').children.length === 0") != true {
+		t.Errorf("after signing out the page shows %q", b.eval("document.body.innerText"))
+	}
+}
+
 // A report whose words cannot be had, or are of another shape, still has its PDF.
 func TestReportWithoutItsWords(t *testing.T) {
 	for what, answer := range map[string]func(w http.ResponseWriter){

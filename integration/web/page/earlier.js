@@ -9,7 +9,9 @@ let next = ''; // where the list goes on
 
 // earlier lists a page of them, newest first.
 async function earlier(cursor) {
+  const view = shown;
   const { data } = await call('GET', '/v1/analyses?' + new URLSearchParams({ limit: 10, ...(cursor && { cursor }) }));
+  if (view !== shown) return; // it may be somebody else's page by now
   const items = data.analyses.map((a) => {
     const li = document.createElement('li'), link = document.createElement('a');
     const clip = a.clips && a.clips[0] && a.clips[0].name;

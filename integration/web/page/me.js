@@ -3,8 +3,9 @@
 let me = null; // what was read last, with the version of the choice
 
 async function mine() {
-  ({ data: me } = await call('GET', '/v1/me'));
-  shows();
+  const view = shown;
+  const { data } = await call('GET', '/v1/me');
+  if (view === shown) { me = data; shows(); } // else somebody signed out, or went on, meanwhile
 }
 
 function shows() {
@@ -21,24 +22,27 @@ function say(text) { $('me-said').textContent = text; }
 // choose stores whether mails are wanted. A choice that was made elsewhere meanwhile
 // is shown before mails are turned on again; that none are wanted holds in any case.
 async function choose() {
-  const email = $('mails').checked;
+  const email = $('mails').checked, view = shown;
   $('mails').disabled = true;
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        ({ data: me } = await call('PUT', '/v1/me', { body: { channels: { ...me.channels, email }, version: me.version } }));
+        const { data } = await call('PUT', '/v1/me', { body: { channels: { ...me.channels, email }, version: me.version } });
+        if (view !== shown) return;
+        me = data;
         say(email ? 'You get a mail when an analysis has ended, if you gave an address with it.' : 'You get no more mails.');
         break;
       } catch (e) {
         if (e.code !== 'channels_changed') throw e;
         await mine();
+        if (view !== shown) return;
         if (!email && attempt < 4) continue;
         say('This was changed elsewhere meanwhile. It stands as you see it.');
         break;
       }
     }
   } catch (e) { failed(e); }
-  shows();
+  if (view === shown) shows();
 }
 
 // download puts all that is held into a file.
