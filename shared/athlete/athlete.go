@@ -17,6 +17,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"fastbowlinglab/shared/awserr"
+	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/retry"
 	"fastbowlinglab/shared/stamp"
 )
@@ -111,7 +112,8 @@ const declines = 5
 // that does not say which one it was made of, as apps of before there were versions
 // make it. Somebody who wants no mail is heard by whatever app they have, and a tab or
 // a request that is late brings nothing back. Unless c is what stands afterwards, it
-// gives ErrChanged; what was declined is off all the same.
+// gives ErrChanged; what was declined is off all the same. An error of fault.Transient
+// says that other choices kept coming between: nothing was declined.
 func (s Store) Decline(ctx context.Context, athleteID string, c Channels) error {
 	for range declines {
 		now, version, err := s.Chosen(ctx, athleteID)
@@ -131,7 +133,7 @@ func (s Store) Decline(ctx context.Context, athleteID string, c Channels) error 
 		}
 		return nil
 	}
-	return ErrChanged
+	return fault.New(fault.Transient, "decline channels: another choice came between, %d times", declines)
 }
 
 // Forget removes an athlete's choice. Suppressions stay: they hold nobody's

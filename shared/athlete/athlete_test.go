@@ -1,6 +1,7 @@
 package athlete_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 
 	"fastbowlinglab/shared/athlete"
 	"fastbowlinglab/shared/dynamotest"
+	"fastbowlinglab/shared/fault"
 	"fastbowlinglab/shared/names"
 )
 
@@ -135,6 +137,36 @@ func TestAChoiceWithoutAVersion(t *testing.T) {
 	}
 	if c, version, err := s.Chosen(t.Context(), "a"); err != nil || !c.Email || version != 1 {
 		t.Errorf("%+v at version %d, %v", c, version, err)
+	}
+}
+
+// meddling lets another choice come between each read and its write.
+type meddling struct {
+	athlete.DB
+	other athlete.Store
+}
+
+func (m meddling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opt ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	_, version, err := m.other.Chosen(ctx, "a")
+	if err == nil {
+		err = m.other.Choose(ctx, "a", athlete.Channels{Email: true, Push: true}, version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.DB.PutItem(ctx, in, opt...)
+}
+
+// Who cannot be heard is not told that they were.
+func TestADeclineThatIsNotHeard(t *testing.T) {
+	s := athlete.Store{DB: dynamotest.New(t), Athletes: names.Athletes.Name}
+	late := s
+	late.DB = meddling{s.DB, s}
+	if err := late.Decline(t.Context(), "a", athlete.Channels{Push: true}); errors.Is(err, athlete.ErrChanged) || fault.NameOf(err) != fault.Transient {
+		t.Errorf("%v, want an error that asks for another try", err)
+	}
+	if c, _, err := s.Chosen(t.Context(), "a"); err != nil || !c.Email {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 
