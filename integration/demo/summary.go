@@ -36,8 +36,8 @@ type Summary struct {
 	Timeline   Timeline
 }
 
-// Fault is an error where the analysis ended by a fault of ours: the athlete has
-// the credit back, and whoever runs this has something to mend. A refusal of the
+// Fault says so where the analysis ended by a fault of ours: the athlete has the
+// credit back, and whoever runs this has something to mend. A refusal of the
 // clip is no fault.
 func (s Summary) Fault() error {
 	if s.Status != string(analysis.Failed) || !reason.Code(s.Reason).Ours() {

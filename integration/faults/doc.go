@@ -20,7 +20,7 @@
 // request is refused from then on; a stopped one gets no answer and makes no
 // request, but its timers run. While nothing has happened for three virtual hours
 // the reconciler comes hourly, not every five minutes, so that waiting for a
-// deadline of days takes seconds; the slack of I8 is therefore three hours. The
+// deadline of days takes seconds; the slack of I8 is therefore six hours. The
 // budget of the paid model is one call in 40 s, so that it is felt.
 //
 // Guards (guards.go) can be switched off between the programs and the database,

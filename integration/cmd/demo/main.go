@@ -1,9 +1,8 @@
 // Command demo runs one real analysis on the embedded cloud and says what came
 // of it. The last line of its output is one JSON object.
 //
-// Exit status: 0 when there is a report, or the clip was refused; 1 when the analysis
-// has no end yet or ended by a fault of ours, or something is broken; 2 when the
-// command line or the clip is no good.
+// Exit status: 0 when the analysis has an end, whichever; 1 when it has none yet
+// or something is broken; 2 when the command line or the clip is no good.
 package main
 
 import (
@@ -102,12 +101,10 @@ func run(ctx context.Context, dir, state, clip, key, images, model string) (err 
 	if e != nil {
 		return errors.Join(err, e)
 	}
-	fmt.Println(string(line))
-	if err == nil {
-		if err = sum.Fault(); err != nil {
-			err = fmt.Errorf("%w; %s has each program's log; the same command shows this end again, KEY=another submits the clip anew", err, cfg.Logs)
-		}
+	if fault := sum.Fault(); err == nil && fault != nil {
+		fmt.Printf("  %v; %s has each program's log; the same command shows this end again, KEY=another submits the clip anew\n\n", fault, cfg.Logs)
 	}
+	fmt.Println(string(line))
 	return err
 }
 
